@@ -1,0 +1,1 @@
+"""See `sidecar/ARCHITECTURE.md`."""

@@ -1,0 +1,1 @@
+"""Projections to vendors: `project`, `check`, `parse`, `vendors`. Sans-IO; imports `sidecar.core` only."""
