@@ -1,0 +1,21 @@
+"""The command line. `history-sidecar` alone serves stdio, so that path imports no terminal library.
+
+Rules: `--version` and `--help` never import pygls (guarded by `tests/cli/test_startup.py`); a command's module is
+imported when the command runs (`app.COMMANDS`).
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    args = sys.argv[1:] if argv is None else argv
+    if not args or args[0] == "serve" or args[0].startswith("--store"):
+        from sidecar.cli.serve import main as serve
+
+        return serve(args)
+    from sidecar.cli.app import run
+
+    return run(args)

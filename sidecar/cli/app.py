@@ -1,0 +1,53 @@
+"""The command table. A new command is one module with a click command, and one row in `COMMANDS`."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from sidecar import __version__
+from sidecar.core.errors import SidecarError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("sidecar.cli.serve:command", "Serve JSON-RPC over stdio (the default)."),
+}
+"""Command name -> (`module:attribute`, one-line help)."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="history-sidecar")
+def app() -> None:
+    """Named agent histories that survive, and the exact message list each model vendor accepts."""
+
+
+def run(args: list[str]) -> int:
+    """Run one command; errors are one line on stderr."""
+    try:
+        result = app.main(args, prog_name="history-sidecar", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return 130
+    except SidecarError as error:
+        click.echo(f"error: {error.message}", err=True)
+        return 1
+    return result if isinstance(result, int) else 0

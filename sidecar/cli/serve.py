@@ -1,0 +1,30 @@
+"""`history-sidecar serve`: start the stdio server. argparse only, so that spawning stays fast."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+
+def main(args: list[str]) -> int:
+    """Parse the flags and serve until the client goes."""
+    parser = argparse.ArgumentParser(prog="history-sidecar serve", description="Serve JSON-RPC over stdio.")
+    parser.add_argument("command", nargs="?", choices=["serve"], help=argparse.SUPPRESS)
+    parser.add_argument("--store", help="SQLite file, `:memory:`, or postgresql://… (default: the user's store)")
+    parser.parse_args(args)
+    raise NotImplementedError
+
+
+def __getattr__(name: str) -> Any:
+    # `command` exists for `--help` and completion only; building it on demand keeps click out of the serving path.
+    if name != "command":
+        raise AttributeError(name)
+    import click
+
+    @click.command(name="serve", context_settings={"ignore_unknown_options": True}, add_help_option=False)
+    @click.argument("args", nargs=-1, type=click.UNPROCESSED)
+    def command(args: tuple[str, ...]) -> int:
+        """Serve JSON-RPC over stdio."""
+        return main(["serve", *args])
+
+    return command
