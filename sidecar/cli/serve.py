@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from typing import Any
+
+from sidecar.config import settings_from
 
 
 def main(args: list[str]) -> int:
@@ -11,8 +14,15 @@ def main(args: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="history-sidecar serve", description="Serve JSON-RPC over stdio.")
     parser.add_argument("command", nargs="?", choices=["serve"], help=argparse.SUPPRESS)
     parser.add_argument("--store", help="SQLite file, `:memory:`, or postgresql://… (default: the user's store)")
-    parser.parse_args(args)
-    raise NotImplementedError
+    settings = settings_from(parser.parse_args(args).store)
+    # What is imported now lives as long as the process: looking for garbage among it only delays the first reply.
+    gc.disable()
+    from sidecar.server.app import build_server
+
+    server = build_server(settings)
+    gc.freeze()
+    gc.enable()
+    return server.start_io()
 
 
 def __getattr__(name: str) -> Any:

@@ -32,14 +32,14 @@ def loads(text: str | bytes) -> Json:
     if isinstance(text, bytes):
         text = text.decode("utf-8")
     try:
-        return json.loads(text, parse_float=_finite, parse_constant=_refuse)
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def dumps(value: Json) -> str:
     """Write compact JSON text. It may hold lone surrogates; use `dumpb` for bytes."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def dumpb(value: Json) -> bytes:
@@ -70,3 +70,8 @@ def _finite(text: str) -> float:
 
 def _refuse(text: str) -> float:
     raise ValueError(f"{text} is not JSON")
+
+
+# `json.loads` and `json.dumps` build these anew on every call with options, which costs as much as a small message.
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
