@@ -29,7 +29,7 @@ def test_reading_pauses_while_replies_pile_up() -> None:
     with Process() as process:
         before = _resident(process)
         asked = [request(number, "x/spliced", size=MEGABYTE) for number in range(200)]
-        padding = [notification("x/padding", text="x" * 20_000)]  # so that the requests do not fit into the pipe at once
+        padding = [notification("x/padding", text="x" * 20_000)]  # more than the pipe holds
         writer = threading.Thread(
             target=lambda: [process.send(message, *padding) for message in asked] and None, daemon=True
         )
