@@ -1,0 +1,114 @@
+"""Tool pairing and turn boundaries: which result answers which call, and where a conversation may be cut.
+
+Rules:
+- The latest message that made a call with an id owns the results that come later; a result never belongs to a call
+  behind it, because gateways reuse ids (`call_0` in every turn) and an old result must not answer a new call.
+- Calls of one message that share an id are answered in order: the first result answers the first of them.
+- A further result for a call that is answered already is a duplicate; the first one stands, so that a projection
+  made before the duplicate arrived stays a prefix of the one made after it.
+- Nothing is changed here: pairing describes a list of entries, projection acts on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from attrs import define, field
+
+from sidecar.core.messages import Assistant, Entry, Tool, User
+
+Place: TypeAlias = tuple[int, int]
+"""A call: the index of its entry and its position among the calls of that entry."""
+
+
+@define
+class Pairing:
+    """Which entry answers which call; grows with `add`, entry by entry."""
+
+    result_of: dict[Place, int] = field(factory=dict)
+    """For each answered call the index of the entry that answers it."""
+    call_of: dict[int, Place] = field(factory=dict)
+    """For each result entry that answers a call, that call."""
+    orphans: list[int] = field(factory=list)
+    """Result entries whose call is not there."""
+    duplicates: list[int] = field(factory=list)
+    """Result entries for a call that was answered before."""
+    _owners: dict[str, list[Place]] = field(factory=dict)
+    _next: dict[str, int] = field(factory=dict)
+
+    def add(self, index: int, entry: Entry) -> None:
+        """Take the entry at `index` into account; indices must come in order."""
+        message = entry.message
+        if isinstance(message, Assistant):
+            if message.tool_calls:
+                owners: dict[str, list[Place]] = {}
+                for position, call in enumerate(message.tool_calls):
+                    owners.setdefault(call.id, []).append((index, position))
+                for call_id, places in owners.items():
+                    self._owners[call_id] = places
+                    self._next[call_id] = 0
+        elif isinstance(message, Tool):
+            places = self._owners.get(message.call_id, _NONE)
+            answered = self._next.get(message.call_id, 0)
+            if not places:
+                self.orphans.append(index)
+            elif answered >= len(places):
+                self.duplicates.append(index)
+            else:
+                self._next[message.call_id] = answered + 1
+                self.result_of[places[answered]] = index
+                self.call_of[index] = places[answered]
+
+    def awaited(self, call_id: str) -> Place | None:
+        """Return the call that the next result with this id would answer, if there is one."""
+        places = self._owners.get(call_id, _NONE)
+        answered = self._next.get(call_id, 0)
+        return places[answered] if answered < len(places) else None
+
+
+_NONE: list[Place] = []
+
+
+def pair(entries: Sequence[Entry]) -> Pairing:
+    """Pair the results of a list of entries with its calls."""
+    pairing = Pairing()
+    for index, entry in enumerate(entries):
+        pairing.add(index, entry)
+    return pairing
+
+
+def turn_starts(entries: Sequence[Entry]) -> list[int]:
+    """Return the indices at which a turn starts: each user entry that does not follow another user entry."""
+    return [
+        index
+        for index, entry in enumerate(entries)
+        if isinstance(entry.message, User) and (index == 0 or not isinstance(entries[index - 1].message, User))
+    ]
+
+
+def splits_pair(entries: Sequence[Entry], cut: int) -> bool:
+    """Say whether a call before `cut` is answered at or behind it."""
+    return any(place[0] < cut <= result for place, result in pair(entries).result_of.items())
+
+
+def boundary_before(entries: Sequence[Entry], cut: int) -> int:
+    """Return the last turn boundary at or before `cut`: the start of a turn that splits no pair, else 0.
+
+    The end of the list is a boundary too, and `cut` is clamped to it.
+    """
+    cut = min(cut, len(entries))
+    # A cut strictly behind a call and not behind its result would split the pair.
+    results = pair(entries).result_of
+    split = [0] * (len(entries) + 2)
+    for (call, _), result in results.items():
+        split[call + 1] += 1
+        split[result + 1] -= 1
+    depth = 0
+    best = 0
+    starts = {*turn_starts(entries), len(entries)}
+    for index in range(cut + 1):
+        depth += split[index]
+        if depth == 0 and index in starts:
+            best = index
+    return best

@@ -1,0 +1,126 @@
+"""Calls and results laid out as every wire wants them: the calls, all their results in call order, then the rest.
+
+Rules (X1, X2, X3, and wire recipe steps 1 to 3):
+- Results are found by id over the whole list, not by adjacency in the store.
+- What was recorded between a call and its last result moves behind the results.
+- A result without a call is not sent; a second result for one call is not sent.
+- A call without a result is answered by the projection, never in the store.
+- Neighbouring assistant entries that each only add calls are one response that was stored in pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from attrs import frozen
+
+from sidecar.core.messages import Assistant, Tool, ToolCall
+from sidecar.core.turns import Pairing
+from sidecar.wire.base import Item
+from sidecar.wire.projection import Report
+
+
+@frozen
+class Call:
+    """One call with the entry that made it and the result that answers it."""
+
+    call: ToolCall
+    item: Item
+    result: Item | None
+
+
+@frozen
+class Round:
+    """One assistant message with calls, perhaps stored in pieces, and what answers it."""
+
+    items: tuple[Item, ...]
+    calls: tuple[Call, ...]
+
+
+Unit: TypeAlias = Item | Round
+"""What a shaper takes: one entry that stands for itself, or one round."""
+
+
+def lay_out(items: Sequence[Item], pairing: Pairing, report: Report, start: int = 0) -> Iterator[tuple[int, Unit]]:
+    """Yield the units of `items` from `start` on, each with the position behind its last own assistant entry."""
+    index = start
+    end = len(items)
+    call_of = pairing.call_of
+    duplicates = set(pairing.duplicates)
+    while index < end:
+        item = items[index]
+        message = item.entry.message
+        kind = type(message)
+        if kind is Tool:
+            if index not in call_of:
+                _report_stray(item, index in duplicates, report)
+            index += 1
+        elif kind is Assistant and message.tool_calls:  # type: ignore[union-attr]
+            stop = index + 1
+            while stop < end and _continues(items[stop - 1], items[stop]):
+                stop += 1
+            yield stop, _round(items, index, stop, pairing, report)
+            index = stop
+        else:
+            index += 1
+            yield index, item
+
+
+def _round(items: Sequence[Item], start: int, stop: int, pairing: Pairing, report: Report) -> Round:
+    calls: list[Call] = []
+    places: list[int] = []
+    result_of = pairing.result_of
+    for index in range(start, stop):
+        item = items[index]
+        message = item.entry.message
+        assert isinstance(message, Assistant)
+        for position, call in enumerate(message.tool_calls):
+            place = result_of.get((index, position))
+            if place is None:
+                calls.append(Call(call, item, None))
+                report.repair("X1", item, "synthesized", "a tool call has no result; the model is told so")
+            else:
+                calls.append(Call(call, item, items[place]))
+                places.append(place)
+    if stop - start > 1:
+        for item in items[start + 1 : stop]:
+            report.repair("X1", item, "merged", "calls of one response that were stored apart are sent as one message")
+    if places and (places[-1] - stop + 1 != len(places) or places != sorted(places)):
+        _report_moves(items, stop, places, report)
+    return Round(tuple(items[start:stop]), tuple(calls))
+
+
+def _report_moves(items: Sequence[Item], stop: int, places: list[int], report: Report) -> None:
+    own = set(places)
+    for index in range(stop, max(places)):
+        if index not in own:
+            item = items[index]
+            if not isinstance(item.entry.message, Tool):
+                report.repair(
+                    "X1", item, "moved", "the entry stood between a tool call and its result; it is sent behind"
+                )
+    if places != sorted(places):
+        for earlier, later in zip(places, places[1:], strict=False):
+            if later < earlier:
+                report.repair("X1", items[later], "moved", "the tool result is sent in the order of the calls")
+
+
+def _continues(before: Item, item: Item) -> bool:
+    """Say whether `item` goes on with the response that `before` started."""
+    first, second = before.entry.message, item.entry.message
+    return (
+        isinstance(first, Assistant)
+        and isinstance(second, Assistant)
+        and bool(second.tool_calls)
+        and not second.reasoning
+        and first.origin == second.origin
+        and before.entry.agent == item.entry.agent
+    )
+
+
+def _report_stray(item: Item, duplicate: bool, report: Report) -> None:
+    if duplicate:
+        report.loss("X3", "warning", item, "a second result for the same tool call is not sent")
+    else:
+        report.loss("X2", "warning", item, "a tool result whose call is not in the list is not sent")
