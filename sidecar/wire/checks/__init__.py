@@ -1,0 +1,1 @@
+"""The rules of the checker, grouped by what they look at."""
