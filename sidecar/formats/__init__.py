@@ -1,1 +1,1 @@
-"""See `sidecar/ARCHITECTURE.md`."""
+"""Transcript formats: import and export. One file per format; `registry.FORMATS` is the list."""
