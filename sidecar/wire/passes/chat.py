@@ -270,7 +270,7 @@ def _merge(last: Message, message: Message, reasoning_key: str | None) -> None:
         last[reasoning_key] = (last.get(reasoning_key) or "") + message[reasoning_key]
     for key, value in message.items():
         if key not in ("role", "content", reasoning_key):
-            last[key] = value
+            last[key] = [*last[key], *value] if isinstance(last.get(key), list) else value
 
 
 def _parts(content: Json) -> list[Json]:

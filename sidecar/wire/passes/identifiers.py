@@ -39,6 +39,8 @@ class Format:
 FORMATS: Final[dict[str, Format]] = {
     # Whole well-formed text: the wire has no rule, so nothing is rewritten but what UTF-8 cannot carry.
     "any": Format(pattern=r"[^\ud800-\udfff]+", length=1 << 30, unwanted="[\ud800-\udfff]"),
+    # The wire has no call ids at all; results follow the calls in order.
+    "none": Format(pattern=r"(?s:.*)", length=1 << 30),
     "openai": Format(pattern=r"[^\ud800-\udfff]{1,40}", length=40, unwanted=r"[^a-zA-Z0-9_.:-]"),
     "responses": Format(pattern=r"[a-zA-Z0-9_-]{1,64}", length=64),
     "anthropic": Format(pattern=r"[a-zA-Z0-9_-]+", length=64),
@@ -69,6 +71,8 @@ class CallIds:
 
     def assign(self, original: str) -> str:
         """Return the id under which this call is sent; each call of the payload asks once, in order."""
+        if self.format == "none":
+            return original
         if original not in self._used and _COMPILED[self.format].fullmatch(original):
             self._used.add(original)
             return original

@@ -45,6 +45,7 @@ class BaseShaper:
         """No message but system text was seen yet."""
         self._repeated: tuple[tuple[str, str], ...] = ()
         self._repeats = 0
+        self._told_ids = False
 
     # --- the fold -----------------------------------------------------------------------------------------------------
 
@@ -89,6 +90,11 @@ class BaseShaper:
                 self.report.loss("X22", "info", item, "the entry is elided; the model sees a short text in its place")
             blocks += assistant_blocks(item, self.context, hoisted)
         sent = tuple([(self._call_id(call), self._call_name(call)) for call in unit.calls])
+        for call in unit.calls:
+            if call.call.signature is not None and self.rules.reasoning != "thought":
+                self.report.loss("X13", "info", call.item, "the thought signature of a call is not sent to this vendor")
+            if call.call.extra and any(key != "_meta" for key in call.call.extra):
+                self.report.loss("X17", "info", call.item, "unknown keys of a tool call are not sent")
         self.assistant(unit.items, blocks, tuple(zip(unit.calls, sent, strict=True)))
         outcome: list[tuple[Call, str, str, list[Block], bool]] = []
         for call, (call_id, name) in zip(unit.calls, sent, strict=True):
@@ -103,6 +109,9 @@ class BaseShaper:
                 self.report.loss("X22", "info", result, "the entry is elided; the model sees a short text in its place")
             blocks = result_blocks(result, self.context, hoisted)
             outcome.append((call, call_id, name, blocks, message.is_error))  # type: ignore[union-attr]
+        if self.ids.format == "none" and not self._told_ids:
+            self._told_ids = True
+            self.report.loss("X4", "info", unit.items[0], "call ids are not on this wire; results follow in call order")
         self.results(outcome)
         if hoisted:
             self.attach(unit.calls[-1].item, hoisted)

@@ -1,0 +1,215 @@
+"""Google Gemini, generateContent.
+
+Documentation, read 2026-12-01:
+- https://ai.google.dev/api/generate-content
+- https://ai.google.dev/gemini-api/docs/function-calling
+- https://ai.google.dev/gemini-api/docs/thought-signatures
+- google-genai SDK 3.6.1, `google.genai.types.Content`
+From Gemini 3 on, the first call of each step of the current turn must carry a thought signature. History of other
+models has none, so the documented placeholder stands on the first call of every step: on all turns, because a
+placeholder that vanished from older turns would change the prefix.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from sidecar.core.jsontext import Json, dumps
+from sidecar.core.messages import Assistant, Audio, Block, File, Image, JsonBlock, Reasoning, Refusal, Text, VendorBlock
+from sidecar.wire.base import Item
+from sidecar.wire.passes.arguments import arguments_object
+from sidecar.wire.passes.blocks import BlockShaper, Sent
+from sidecar.wire.passes.content import join_text
+from sidecar.wire.passes.layout import Call
+from sidecar.wire.passes.reasoning import foreign
+from sidecar.wire.projection import Capabilities, Context, MediaRule, Place, Projection, Rules
+
+NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""The documented placeholder for calls that another model made."""
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_PLACES: frozenset[Place] = frozenset(("user", "result", "error"))
+
+RULES = Rules(
+    system="top",
+    alternate=True,
+    first="user",
+    last="user",
+    call_ids="any",
+    names="gemini",
+    text="nonblank",
+    calls_only="absent",
+    arguments="object",
+    errors="flag",
+    reasoning="thought",
+    media={
+        "image": MediaRule(
+            places=_PLACES,
+            types=frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")),
+        ),
+        "file": MediaRule(places=frozenset(("user",)), types=frozenset(("application/pdf", "text/plain"))),
+        "audio": MediaRule(
+            places=frozenset(("user",)),
+            types=frozenset(("audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac")),
+        ),
+    },
+    sources={
+        "X1": (
+            "https://github.com/google-gemini/gemini-cli/issues/3814",
+            "https://github.com/AstrBotDevs/AstrBot/pull/10174",
+        ),
+        "X2": ("https://github.com/ag2ai/ag2/issues/1843",),
+        "X6": (
+            "https://github.com/vercel/ai/issues/3775",
+            "https://github.com/router-for-me/CLIProxyAPI/issues/1292",
+            "https://github.com/zuisong/gemini-openai-proxy/issues/83",
+        ),
+        "X8": ("https://github.com/AstrBotDevs/AstrBot/pull/7216",),
+        "X10": ("https://github.com/crewAIInc/crewAI/pull/6973",),
+        "X11": (
+            "https://github.com/google-gemini/gemini-cli/issues/11814",
+            "https://github.com/diegosouzapw/OmniRoute/pull/13573",
+        ),
+        "X12": ("https://github.com/google-gemini/gemini-cli/issues/7003",),
+        "X13": (
+            "https://ai.google.dev/gemini-api/docs/thought-signatures",
+            "https://github.com/googleapis/js-genai/issues/1275",
+            "https://github.com/agentjido/req_llm/pull/427",
+        ),
+        "X18": ("https://github.com/Calcium-Ion/new-api-horizon/issues/24",),
+    },
+)
+
+
+class GeminiShaper(BlockShaper):
+    """Shapes `{"systemInstruction": ..., "contents": [...]}`."""
+
+    ASSISTANT = "model"
+    CONTENT = "parts"
+
+    def text_part(self, text: str) -> Json:
+        """Return a text part."""
+        return {"text": text}
+
+    def part(self, item: Item, block: Block) -> Json:
+        """Return one part."""
+        if isinstance(block, Text | Refusal):
+            return {"text": block.text}
+        if isinstance(block, JsonBlock):
+            return {"text": dumps(block.value)}
+        if isinstance(block, Image | File | Audio):
+            return _media_part(block)
+        assert isinstance(block, VendorBlock)
+        return block.value
+
+    def call_parts(self, calls: Sent) -> list[Json]:
+        """Return `functionCall` parts; the first one of a step carries a signature."""
+        parts: list[Json] = []
+        for call, (call_id, name) in calls:
+            part: dict[str, Json] = {
+                "functionCall": {
+                    "id": call_id,
+                    "name": name,
+                    "args": arguments_object(call.call, call.item, self.context),
+                }
+            }
+            signature = self._signature(call)
+            if signature is not None:
+                part["thoughtSignature"] = signature
+            elif not parts and self.capabilities.signed_calls:
+                part["thoughtSignature"] = NO_SIGNATURE
+                message = "the call has no thought signature of this model; the documented placeholder stands for it"
+                self.report.repair("X13", call.item, "synthesized", message)
+            parts.append(part)
+        return parts
+
+    def with_reasoning(self, item: Item, parts: list[Json], reasoning: list[Reasoning]) -> list[Json]:
+        """Return `parts` with thoughts before them and the signature of the text on its last part."""
+        thoughts: list[Json] = []
+        for part in reasoning:
+            signature = part.signature or part.data
+            if signature is not None and not _BASE64.fullmatch(signature):
+                self.report.loss("X13", "warning", item, "a thought signature that is not base64 is not sent")
+            elif part.text:
+                thought: dict[str, Json] = {"text": part.text, "thought": True}
+                thoughts.append({**thought, "thoughtSignature": signature} if signature else thought)
+            elif signature:
+                place = _last_text(parts)
+                if place is None or "thoughtSignature" in parts[place]:
+                    self.report.loss("X13", "info", item, "a thought signature without its part is not sent")
+                else:
+                    parts[place] = {**parts[place], "thoughtSignature": signature}
+        return thoughts + parts
+
+    def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
+        """Return a `functionResponse` part: an object with `output` or `error`, media beside it."""
+        media = [block for block in blocks if isinstance(block, Image | File | Audio)]
+        rest = [block for block in blocks if not isinstance(block, Image | File | Audio)]
+        value: Json
+        if len(rest) == 1 and isinstance(rest[0], JsonBlock):
+            value = rest[0].value
+        else:
+            value = join_text(rest)
+        response: dict[str, Json] = {
+            "id": call_id,
+            "name": name,
+            "response": {"error" if is_error else "output": value},
+        }
+        if media:
+            response["parts"] = [_media_part(block) for block in media]
+        return {"functionResponse": response}
+
+    def body(self) -> dict[str, Json]:
+        """Return `{"contents": [...]}`, with `systemInstruction` where there is any."""
+        self.close()
+        if not self.system:
+            return {"contents": self.messages}
+        return {"systemInstruction": {"parts": [{"text": text} for text in self.system]}, "contents": self.messages}
+
+    def _signature(self, call: Call) -> str | None:
+        signature = call.call.signature
+        if signature is None:
+            return None
+        message = call.item.entry.message
+        assert isinstance(message, Assistant)
+        origin = message.origin
+        why = foreign(origin.vendor, origin.model, origin.scope, True, self.context) if origin else None
+        if why is None and not _BASE64.fullmatch(signature):
+            why = "it is not base64"
+        if why is not None or self.context.options.reasoning == "drop":
+            text = "it is left out as asked" if why is None else why
+            self.report.loss("X13", "info", call.item, f"a thought signature is not sent: {text}")
+            return None
+        return signature
+
+
+def _media_part(block: Image | File | Audio) -> Json:
+    if block.url is not None:
+        data: dict[str, Json] = {"fileUri": block.url}
+        return {"fileData": {"mimeType": block.mime_type, **data} if block.mime_type else data}
+    return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
+
+
+def _last_text(parts: list[Json]) -> int | None:
+    places = [place for place, part in enumerate(parts) if "text" in part]
+    return places[-1] if places else None
+
+
+def shape(context: Context, names: frozenset[str]) -> GeminiShaper:
+    """Start shaping a payload."""
+    return GeminiShaper(context, names)
+
+
+PROJECTION = Projection(
+    id="gemini",
+    title="Google Gemini",
+    api="POST /v1beta/models/{model}:generateContent",
+    rules=RULES,
+    shape=shape,
+    read="2026-12-01",
+    documentation=("https://ai.google.dev/api/generate-content",),
+    aliases=("google",),
+    origins=frozenset(("google-genai", "vertex", "vertexai")),
+    capabilities=Capabilities(signed_calls=True),
+)
