@@ -1,0 +1,161 @@
+"""The synchronous primitives that an engine brings, and the rows they move.
+
+Rules: a transaction is used by one thread; nothing here knows operations. A row is what is stored, so adding a field
+is a migration. `store.logic` is the only caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from attrs import field, frozen
+
+from sidecar.core.jsontext import Json
+from sidecar.core.layouts import Layout
+from sidecar.store.base import Baseline
+
+ROLE_CODES = {"system": 0, "user": 1, "assistant": 2, "tool": 3, "note": 4, "summary": 5}
+USER = ROLE_CODES["user"]
+
+
+@frozen(kw_only=True)
+class HistoryRow:
+    """One live history. `tail` and `cumulative` are the last sequence number and the estimate sum of its own log."""
+
+    hid: int
+    name: str
+    version: int
+    layout: int
+    len: int
+    tail: int
+    cumulative: int
+    estimate: int
+    marks: int
+    created_at: int
+    updated_at: int
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(factory=dict)
+    baseline: Baseline | None = None
+    calibration: Json = None
+
+
+@frozen(kw_only=True)
+class EntryRow:
+    """One entry to write. `layout` and `marks` are those of the version it was made in."""
+
+    seq: int
+    entry_id: str
+    body: bytes
+    measure: bytes
+    estimate: int
+    cumulative: int
+    role: int
+    layout: int
+    marks: int
+    text: str = ""
+    """What full-text search may see; `""` for nothing."""
+
+
+@frozen(kw_only=True)
+class StoredEntry:
+    """One entry as read."""
+
+    log: int
+    seq: int
+    body: bytes
+    measure: bytes
+    layout: int
+    marks: int
+
+
+@frozen(kw_only=True)
+class VersionRecord:
+    """One change of a history in the journal."""
+
+    hid: int
+    version: int
+    previous: int
+    kind: str
+    layout: int
+    len: int
+    marks: int
+    at: int
+    actor: str | None
+    operation_id: str | None
+
+
+class Reader(Protocol):
+    """What reading needs."""
+
+    def find(self, name: str) -> HistoryRow | None:
+        """Return the live history of this name."""
+
+    def tombstone(self, name: str) -> int:
+        """Return the version that a former life of this name ended with, 0 where there was none."""
+
+    def version(self, hid: int, version: int) -> VersionRecord | None:
+        """Return the journal row of one version."""
+
+    def oldest_version(self, hid: int) -> int:
+        """Return the oldest version that can be read."""
+
+    def layout(self, hid: int, layout: int) -> Layout:
+        """Return one layout."""
+
+    def marks(self, hid: int, marks: int) -> Mapping[str, str]:
+        """Return elided entry id -> policy."""
+
+    def entries(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
+        """Return the entries `lo` to `hi` (exclusive) of a log, in order."""
+
+    def bodies(self, log: int, lo: int, hi: int) -> list[bytes]:
+        """Return their bodies alone."""
+
+    def roles(self, log: int, lo: int, hi: int) -> list[int]:
+        """Return their role codes alone."""
+
+    def estimate(self, log: int, lo: int, hi: int) -> int:
+        """Return the sum of their estimates, in O(1)."""
+
+    def lookup(self, log: int, entry_id: str) -> list[int]:
+        """Return the sequence numbers at which a log holds an entry id, ascending."""
+
+
+class Transaction(Reader, Protocol):
+    """What writing needs on top."""
+
+    def create(self, name: str, at: int) -> HistoryRow:
+        """Make a history row with a fresh `hid`, version 0, layout 0 and no entries."""
+
+    def save(self, row: HistoryRow) -> None:
+        """Write a history row."""
+
+    def remove(self, row: HistoryRow) -> None:
+        """Take a history out of the live names; its entries stay."""
+
+    def bury(self, name: str, version: int) -> None:
+        """Remember the version that this name ended with."""
+
+    def recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
+        """Return (digest, result) of a remembered operation."""
+
+    def remember(self, name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> None:
+        """Keep a result for at least the last `REMEMBERED` operations of this name."""
+
+    def journal(self, record: VersionRecord) -> None:
+        """Write one change."""
+
+    def add_layout(self, hid: int, layout: int, ranges: Layout) -> None:
+        """Write one layout."""
+
+    def add_marks(self, hid: int, marks: Mapping[str, str]) -> int:
+        """Write one set of elision marks and return its number; 0 is the empty set."""
+
+    def add_entries(self, hid: int, rows: Sequence[EntryRow]) -> None:
+        """Write entries to the log of a history."""
+
+
+REMEMBERED = 1000
+"""How many operation results are kept per history name (`protocol.md` §5)."""
