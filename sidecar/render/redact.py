@@ -1,14 +1,11 @@
 """Take secrets out of a transcript before it leaves the machine.
 
-Rules: what is taken out is replaced by `[redacted: what]`, the same for the same input, so that a preview is honest.
-Only shapes that are secrets by their form are matched (a prefix the issuer documents, a private key's armour, a
-password in a URL, a named credential with its value): a guess would hide text that a reader needs. JSON text stays
-JSON: a match never holds a quote, a backslash or a line end, but for a private key.
+Rules: what counts as a secret is data (`core/secrets.py`). Every text that is shown is masked, the same for the same
+input, so that a preview is honest.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from attrs import evolve
@@ -35,41 +32,12 @@ from sidecar.core.messages import (
     User,
     VendorBlock,
 )
-
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "private key",
-        re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    ),
-    ("JSON web token", re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*")),
-    (
-        "API key",
-        re.compile(
-            r"\b(?:sk-(?:ant-|proj-|or-)?[\w-]{20,}|gsk_\w{20,}|xai-\w{20,}|AIza[\w-]{35}|hf_\w{30,}|r8_\w{30,}"
-            r"|gh[pousr]_\w{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|npm_\w{36}|pypi-[\w-]{50,}"
-            r"|xox[abeoprs]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|(?:sk|rk)_(?:live|test)_\w{16,}|SG\.[\w-]{16,}\.[\w-]{16,})"
-        ),
-    ),
-    ("password", re.compile(r"(?<=://)[^\s/:@\"'\\]*:[^\s/@\"'\\]+(?=@)")),
-    ("token", re.compile(r"(?i)(?<=\bbearer )[\w.~+/=-]{16,}")),
-    (
-        "credential",
-        re.compile(
-            r"(?i)\b(?P<name>[\w-]*(?:api[_-]?key|secret|passwd|password|access[_-]?token|auth[_-]?token)[\w-]*"
-            r"(?:\\?[\"'])?\s*[:=]\s*(?:\\?[\"'])?)(?P<value>[^\s\"'\\,;&<>\[\]{}]{8,})"
-        ),
-    ),
-)
+from sidecar.core.secrets import mask
 
 
 def redact_secrets(text: str) -> str:
     """Return the text with secrets replaced."""
-    for what, pattern in _PATTERNS:
-        if what == "credential":
-            text = pattern.sub(lambda match: f"{match['name']}[redacted: credential]", text)
-        else:
-            text = pattern.sub(f"[redacted: {what}]", text)
-    return text
+    return mask(text)
 
 
 def redact_entry(entry: Entry, redact: Callable[[str], str] = redact_secrets) -> Entry:
