@@ -1,0 +1,1 @@
+"""The SQLite engine, through apsw: one file, many processes, one fsync per commit."""
