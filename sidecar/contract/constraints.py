@@ -81,3 +81,22 @@ EntryInput: TypeAlias = Annotated[Any, Shape("EntryInput")]
 
 EntryOutput: TypeAlias = Annotated[Any, Shape("Entry")]
 """An entry as the server answers it."""
+
+
+@frozen
+class OtherThan:
+    """An open string that is none of these."""
+
+    values: tuple[str, ...]
+
+
+@frozen
+class Either:
+    """A value of one of several forms told apart by their JSON type: the few places where input is wider than output.
+
+    The codec leaves it as parsed; the emitters print it under `name`.
+    """
+
+    name: str
+    members: tuple[Any, ...]
+    doc: str

@@ -1,7 +1,7 @@
 """Params and results of every method that changes a history (`history/append` … `history/unelide`).
 
 Every mutation takes `history`, `ifVersion`, `operationId` and `_meta`, and answers `history`, `version`, `len`,
-`tokenEstimate` and `replayed`. A field without a docstring has its text in `docs.COMMON`.
+`tokenEstimate` and `replayed`. A field without a docstring has its text in `emit.docs.COMMON`.
 """
 
 from __future__ import annotations
@@ -180,6 +180,10 @@ class RemoveEdit:
 
 
 HistoryEdit: TypeAlias = SpliceEdit | SetTextEdit | RemoveEdit
+"""One edit of a history, tagged by `kind`."""
+
+HistoryEdits: TypeAlias = Sequence[HistoryEdit]
+"""Edits, applied in order."""
 
 
 @frozen(kw_only=True)

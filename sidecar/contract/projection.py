@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from sidecar.contract.constraints import Count, EntryId, EntryInput, EntryOutput, HistoryName, Open
+from sidecar.contract.constraints import Count, EntryId, EntryInput, EntryOutput, HistoryName, Open, Shape
 
 VendorId = Annotated[
     str,
@@ -57,6 +57,12 @@ class Capabilities:
     """The vendor keeps items (Responses with `store: true`)."""
     preserved_thinking: bool | None = None
     """The vendor checks that nothing before a reasoning block has changed."""
+    developer_role: bool | None = None
+    """System messages are sent in the role `developer`."""
+    images: bool | None = None
+    """The model takes images."""
+    signed_calls: bool | None = None
+    """The first call of each step must carry a signature (Gemini 3)."""
 
 
 @frozen(kw_only=True)
@@ -170,6 +176,16 @@ class CheckParams:
 
 
 @frozen(kw_only=True)
+class Fix:
+    """A way to mend a violation: the payload of a `history/applyEdits` at the version that was checked."""
+
+    title: str
+    """What it does, for a menu."""
+    edits: Annotated[Any, Shape("HistoryEdits")]
+    """The edits."""
+
+
+@frozen(kw_only=True)
 class Violation:
     """Something a vendor would refuse."""
 
@@ -185,8 +201,8 @@ class Violation:
     """Its 0-based index; -1 where it is about no one entry."""
     message: str
     """One sentence for a person."""
-    fixes: Sequence[Mapping[str, Any]]
-    """Ways to mend it, each the `edits` of a `history/applyEdits`."""
+    fixes: Sequence[Fix]
+    """Ways to mend it."""
 
 
 @frozen(kw_only=True)

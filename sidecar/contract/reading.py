@@ -76,6 +76,7 @@ class SnapshotUnchanged:
 
 
 SnapshotResult: TypeAlias = SnapshotFull | SnapshotDelta | SnapshotUnchanged
+"""What a snapshot answers, tagged by `kind`; a client accepts any kind."""
 
 # --- small facts ------------------------------------------------------------------------------------------------------
 
@@ -114,16 +115,11 @@ class HistoryInfo:
     version: Count
     len: Count
     title: str | None
-    """A title for people."""
     tags: Sequence[str]
-    """Tags."""
     created_at: int
-    """When the history was made, Unix milliseconds."""
     updated_at: int
-    """When it last changed, Unix milliseconds."""
     token_estimate: Count | None
     metadata: Mapping[str, Any]
-    """Free metadata."""
 
 
 @frozen(kw_only=True)
@@ -343,6 +339,7 @@ class ResyncChange:
 
 
 Change: TypeAlias = EditsChange | ResyncChange
+"""What changed, tagged by `kind`."""
 
 
 @frozen(kw_only=True)

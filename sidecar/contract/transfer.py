@@ -164,11 +164,11 @@ class OutlineItem:
     """Its 0-based index."""
     role: str
     """The role of its message."""
-    kind: Annotated[str, Open(("text", "toolCall", "toolResult", "reasoning", "summary", "note", "media"))]
-    """What it mainly is."""
+    kind: Annotated[str, Open(("text", "call", "result", "error", "reasoning", "empty"))]
+    """What it mainly is: text, a message with tool calls, a result, a failed result, only reasoning, nothing."""
     line: str
     """A short plain text for one line."""
-    tokens: Count
+    tokens: Count | None
     """Estimated tokens."""
     ts: int | None
     """When, Unix milliseconds."""
