@@ -24,6 +24,7 @@ from sidecar.formats.parts import (
     id_of,
     json_or_text,
     list_of,
+    tag,
     text_of,
 )
 from sidecar.formats.source import Source
@@ -74,7 +75,7 @@ def _history(body: Json, report: Report) -> ImportedHistory:
 def _messages_of(body: Json) -> list[Json] | None:
     if (
         isinstance(body, dict)
-        and body.get("type") == "message"
+        and tag(body, "type") == "message"
         and "model" in body
         and isinstance(body.get("content"), list)
     ):
@@ -86,7 +87,7 @@ def _messages_of(body: Json) -> list[Json] | None:
 
 
 def _is_message(value: Json) -> bool:
-    return isinstance(value, dict) and value.get("role") in ("user", "assistant", "system") and "content" in value
+    return isinstance(value, dict) and tag(value, "role") in ("user", "assistant", "system") and "content" in value
 
 
 def _items(facts: dict[str, Any], messages: list[Json], report: Report) -> Iterator[Item]:
@@ -97,7 +98,7 @@ def _items(facts: dict[str, Any], messages: list[Json], report: Report) -> Itera
     for number, message in enumerate(messages):
         where = f"message {number}"
         if not _is_message(message):
-            report.unknown(message, dict_of(message).get("role"), where)
+            report.unknown(message, tag(dict_of(message), "role"), where)
         elif not isinstance(message["content"], str | list):
             report.invalid(message, "has content that is no text and no list", where)
         else:
@@ -115,7 +116,7 @@ def _message(message: dict[str, Any], model: str | None) -> Iterator[Item]:
     calls: list[ToolCall] = []
     results = 0
     for block in content if isinstance(content, list) else ():
-        kind = dict_of(block).get("type")
+        kind = tag(dict_of(block), "type")
         if kind == "tool_result":
             results += 1
             value = block.get("content")
@@ -154,12 +155,12 @@ def _detect(head: Head) -> int:
         if not messages:
             continue
         facts = dict_of(body)
-        if isinstance(facts.get("system"), str | list) or facts.get("type") == "message":
+        if isinstance(facts.get("system"), str | list) or tag(facts, "type") == "message":
             return 90
         for message in map(dict_of, messages[:20]):
             for block in list_of(message.get("content")):
                 raw = dict_of(block)
-                if raw.get("type") in _OWN_BLOCKS or (raw.get("type") == "image" and "source" in raw):
+                if tag(raw, "type") in _OWN_BLOCKS or (tag(raw, "type") == "image" and "source" in raw):
                     return 90
         return 52 if "max_tokens" in facts and str(facts.get("model", "")).startswith("claude") else 40
     return 0

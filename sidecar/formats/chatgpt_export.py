@@ -31,7 +31,14 @@ from sidecar.core.messages import (
 )
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
-from sidecar.formats.parts import dict_of, id_of, list_of, millis, text_of
+from sidecar.formats.parts import (
+    dict_of,
+    id_of,
+    list_of,
+    millis,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _KNOWN: Final = frozenset(
@@ -69,7 +76,7 @@ def _is_conversation(value: Json) -> bool:
 
 def _conversation(conversation: dict[str, Any], report: Report, options: ReadOptions) -> Iterator[ImportedHistory]:
     nodes: dict[str, dict[str, Any]] = {name: dict_of(node) for name, node in conversation["mapping"].items()}
-    leaf = conversation.get("current_node")
+    leaf = text_of(conversation.get("current_node"))
     if leaf not in nodes:
         leaf = _last_leaf(nodes)
     live = _chain(nodes, leaf)
@@ -93,14 +100,14 @@ def _conversation(conversation: dict[str, Any], report: Report, options: ReadOpt
 
     yield history(live, report)
     if options.all_branches:
-        inner = {node.get("parent") for node in nodes.values()}
+        inner = {text_of(node.get("parent")) for node in nodes.values()}
         leaves = [name for name in dead if name not in inner]
         for number, name in enumerate(leaves, 1):
             yield history(_chain(nodes, name), Report(), f"branch-{number}")
 
 
 def _last_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
-    inner = {node.get("parent") for node in nodes.values()}
+    inner = {text_of(node.get("parent")) for node in nodes.values()}
     leaves = [name for name in nodes if name not in inner]
     return leaves[-1] if leaves else None
 
@@ -111,7 +118,7 @@ def _chain(nodes: dict[str, dict[str, Any]], leaf: str | None) -> list[str]:
     while isinstance(leaf, str) and leaf in nodes and leaf not in seen:
         seen.add(leaf)
         chain.append(leaf)
-        leaf = nodes[leaf].get("parent")
+        leaf = text_of(nodes[leaf].get("parent"))
     return chain[::-1]
 
 
@@ -122,11 +129,11 @@ def _items(nodes: dict[str, dict[str, Any]], chain: list[str], report: Report) -
         message = nodes[name].get("message")
         if message is None:
             continue
-        content, role = dict_of(dict_of(message).get("content")), dict_of(dict_of(message).get("author")).get("role")
+        content, role = dict_of(dict_of(message).get("content")), tag(dict_of(dict_of(message).get("author")), "role")
         if role not in ("system", "user", "assistant", "tool"):
             report.unknown(message, role, "a node")
             continue
-        kind = content.get("content_type")
+        kind = tag(content, "content_type")
         blocks = _blocks(content, report)
         entry = keep(
             Entry(message=System(""), id=id_of(message.get("id")) or name, ts=millis(message.get("create_time"))),
@@ -203,7 +210,7 @@ def _blocks(content: dict[str, Any], report: Report) -> list[Block]:
         not blocks
         and content
         and "parts" not in content
-        and content.get("content_type") not in ("thoughts", "reasoning_recap")
+        and tag(content, "content_type") not in ("thoughts", "reasoning_recap")
     ):
         blocks.append(VendorBlock("chatgpt", content))
     return blocks

@@ -56,6 +56,7 @@ from sidecar.formats.parts import (
     json_or_text,
     list_of,
     millis,
+    tag,
     text_of,
 )
 from sidecar.formats.source import Source, parse
@@ -247,13 +248,13 @@ class _Index:
             uuid, message = record.get("uuid"), dict_of(record.get("message"))
             if not isinstance(uuid, str) or record.get("isSidechain"):
                 continue
-            if record.get("type") == "assistant" and isinstance(message.get("id"), str):
+            if tag(record, "type") == "assistant" and isinstance(message.get("id"), str):
                 answers[uuid] = message["id"]
             for block in list_of(message.get("content")):
                 block = dict_of(block)
-                if block.get("type") == "tool_use":
+                if tag(block, "type") == "tool_use":
                     makes.setdefault(uuid, []).append(id_of(block.get("id")))
-                elif block.get("type") == "tool_result":
+                elif tag(block, "type") == "tool_result":
                     takes.setdefault(uuid, []).append(id_of(block.get("tool_use_id")))
         live_answers = {answers[uuid] for uuid in chain if uuid in answers}
         chain |= {uuid for uuid, answer in answers.items() if answer in live_answers}
@@ -300,10 +301,10 @@ def _items(
         if not isinstance(record, dict):
             report.unknown(record, None, where)
             continue
-        kind = record.get("type")
+        kind = tag(record, "type")
         if kind in ("user", "assistant"):
             uuid = record.get("uuid")
-            if live is not None and uuid not in live:
+            if live is not None and not (isinstance(uuid, str) and uuid in live):
                 continue
             if record.get("isSidechain") and not (side and live is not None):
                 continue
@@ -311,7 +312,8 @@ def _items(
                 session.update((key, record[key]) for key in _SESSION_FIELDS if record.get(key) not in (None, ""))
             yield from _ITEMS[kind](record, report, where)
         elif kind == "system":
-            if record.get("subtype") == "compact_boundary" and not record.get("isSidechain"):
+            boundary = record.get("subtype") == "compact_boundary" and not record.get("isSidechain")
+            if boundary and (live is None or text_of(record.get("uuid")) in live):
                 yield Restart()
             else:
                 report.bookkeeping(f"system {text_of(record.get('subtype')) or ''}".strip())
@@ -339,7 +341,7 @@ def _user(record: dict[str, Any], report: Report, where: str) -> Iterator[Item]:
     said: list[Block] = []
     results = 0
     for block in content:
-        if isinstance(block, dict) and block.get("type") == "tool_result":
+        if isinstance(block, dict) and tag(block, "type") == "tool_result":
             result = Tool(
                 call_id=id_of(block.get("tool_use_id")),
                 content=_result(block.get("content")),
@@ -379,7 +381,7 @@ def _assistant(record: dict[str, Any], report: Report, where: str) -> Iterator[I
     calls: list[ToolCall] = []
     blocks: list[Block] = [Text(content)] if isinstance(content, str) else []
     for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = tag(block, "type") if isinstance(block, dict) else None
         if kind == "text":
             blocks.append(anthropic_block(block))
         elif kind == "tool_use":
@@ -419,7 +421,7 @@ _ITEMS: Final[dict[str, Callable[[dict[str, Any], Report, str], Iterator[Item]]]
 def _detect(head: Head) -> int:
     score = 0
     for record in head.objects:
-        kind = record.get("type")
+        kind = tag(record, "type")
         if kind in ("user", "assistant") and isinstance(record.get("message"), dict):
             if "uuid" in record or "sessionId" in record or "parentUuid" in record:
                 return 95

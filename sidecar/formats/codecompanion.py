@@ -16,7 +16,15 @@ from sidecar.core.jsontext import Json
 from sidecar.core.messages import Assistant, Entry, Origin, Reasoning, System, Text, Tool, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
-from sidecar.formats.parts import dict_of, id_of, list_of, openai_blocks, openai_call, text_of
+from sidecar.formats.parts import (
+    dict_of,
+    id_of,
+    list_of,
+    openai_blocks,
+    openai_call,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _ROLES: Final = {"system": "system", "user": "user", "llm": "assistant", "assistant": "assistant", "tool": "tool"}
@@ -54,9 +62,9 @@ def _items(document: dict[str, Any], report: Report) -> Iterator[Item]:
     for number, message in enumerate(document["messages"]):
         where = f"message {number}"
         raw = dict_of(message)
-        role, content = _ROLES.get(str(raw.get("role"))), raw.get("content")
+        role, content = _ROLES.get(str(tag(raw, "role"))), raw.get("content")
         if role is None:
-            report.unknown(message, raw.get("role"), where)
+            report.unknown(message, tag(raw, "role"), where)
             continue
         if content is not None and not isinstance(content, str | list):
             report.invalid(message, "has content that is no text", where)
@@ -89,7 +97,7 @@ def _detect(head: Head) -> int:
     if "save_id" in document:
         return 95
     messages = [dict_of(message) for message in document["messages"][:10]]
-    return 85 if any(message.get("role") == "llm" for message in messages) else 0
+    return 85 if any(tag(message, "role") == "llm" for message in messages) else 0
 
 
 FORMAT: Final = Format(

@@ -46,7 +46,17 @@ from sidecar.formats.base import (
     rest,
 )
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, json_or_text, list_of, millis, openai_blocks, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    json_or_text,
+    list_of,
+    millis,
+    openai_blocks,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 VENDOR: Final = "openai-responses"
@@ -127,7 +137,7 @@ def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[Impo
 def _is_record(record: Json) -> bool:
     if not isinstance(record, dict):
         return False
-    kind = record.get("type")
+    kind = tag(record, "type")
     wrapped = isinstance(record.get("payload"), dict) and kind in (
         "session_meta",
         "response_item",
@@ -145,8 +155,8 @@ def _is_first_line(record: dict[str, Json]) -> bool:
 def _session_id(source: Source) -> str | None:
     for record in Head.of(source).records:
         if isinstance(record, dict):
-            facts = dict_of(record.get("payload")) if record.get("type") == "session_meta" else record
-            if record.get("type") == "session_meta" or _is_first_line(record):
+            facts = dict_of(record.get("payload")) if tag(record, "type") == "session_meta" else record
+            if tag(record, "type") == "session_meta" or _is_first_line(record):
                 return id_of(facts.get("id")) or None
     return None
 
@@ -157,7 +167,7 @@ def _items(source: Source, report: Report, session: _Session) -> Iterator[Item]:
         if not isinstance(record, dict):
             report.unknown(record, None, where)
             continue
-        kind, payload, ts = record.get("type"), record.get("payload"), millis(record.get("timestamp"))
+        kind, payload, ts = tag(record, "type"), record.get("payload"), millis(record.get("timestamp"))
         if kind == "response_item" and isinstance(payload, dict):
             yield from _item(payload, ts, session, report, where)
         elif kind == "compacted" and isinstance(payload, dict):
@@ -171,7 +181,7 @@ def _items(source: Source, report: Report, session: _Session) -> Iterator[Item]:
                 session.facts["model"] = session.model
             session.response += 1
         elif kind in _BOOKKEEPING:
-            if kind == "token_usage_record" or dict_of(payload).get("type") in ("task_started", "task_complete"):
+            if kind == "token_usage_record" or tag(dict_of(payload), "type") in ("task_started", "task_complete"):
                 session.response += 1
             report.bookkeeping(f"{kind} {dict_of(payload).get('type') or ''}".strip())
         elif kind in _ITEM_TYPES:
@@ -207,7 +217,7 @@ def _compacted(
 def _item(
     item: dict[str, Any], ts: int | None, session: _Session, report: Report, where: str, summary: str = ""
 ) -> Iterator[Item]:
-    kind = item.get("type") or ("message" if "role" in item else None)
+    kind = tag(item, "type") or ("message" if "role" in item else None)
     name = id_of(item.get("id"))
     fields = rest(item, _KNOWN)
     origin = Origin(vendor=VENDOR, model=session.model)
@@ -221,7 +231,7 @@ def _item(
             report.invalid(item, "has no message content", where)
             return
         blocks = openai_blocks(content, VENDOR)
-        if item.get("role") == "assistant":
+        if tag(item, "role") == "assistant":
             yield part(Assistant(content=blocks, origin=origin))
             return
         session.response += 1
@@ -229,13 +239,15 @@ def _item(
     elif kind == "reasoning":
         yield part(Assistant(reasoning=(_reasoning(item, session.model),), origin=origin))
     elif kind in ("function_call", "custom_tool_call"):
-        arguments = item.get("arguments") if kind == "function_call" else item.get("input")
+        # A custom tool takes free text, which no other vendor accepts as arguments: it becomes a JSON object.
+        free = kind == "custom_tool_call"
+        arguments = {"input": item.get("input")} if free else item.get("arguments")
         call = ToolCall(
             id=id_of(item.get("call_id")) or name,
             name=str(item.get("name") or ""),
             arguments=arguments_of(arguments),
             item_id=name or None,
-            extra={"kind": "custom"} if kind == "custom_tool_call" else {},
+            extra={"kind": "custom"} if free else {},
         )
         yield part(Assistant(tool_calls=(call,), origin=origin))
     elif kind == "local_shell_call":
@@ -266,7 +278,7 @@ def _said(item: dict[str, Any], blocks: tuple[Block, ...], summary: str) -> User
         return User(blocks)
     text = "\n\n".join(texts)
     kinds = list_of(dict_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds"))
-    if item.get("role") in ("system", "developer"):
+    if tag(item, "role") in ("system", "developer"):
         return System(text)
     if "compaction.summary" in kinds or (summary and text == summary) or text.startswith(_SUMMARY_START):
         return Summary(text)
@@ -303,7 +315,7 @@ def _output(output: Json) -> tuple[tuple[Block, ...], bool]:
 def _detect(head: Head) -> int:
     wrapped = bare = 0
     for record in head.objects:
-        kind = record.get("type")
+        kind = tag(record, "type")
         if isinstance(record.get("payload"), dict):
             wrapped += kind in ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
         else:

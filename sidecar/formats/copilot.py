@@ -42,7 +42,17 @@ from sidecar.formats.base import (
     rest,
 )
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, json_or_text, list_of, media, millis, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    json_or_text,
+    list_of,
+    media,
+    millis,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _CONVERSATION: Final = frozenset(
@@ -114,7 +124,7 @@ def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[Impo
     if not any(_is_event(record) for record in head.records):
         raise Unparsable("", "no event of a Copilot session was found")
     start: dict[str, Any] = next(
-        (record for record in head.records if dict_of(record).get("type") == "session.start"), {}
+        (record for record in head.records if tag(dict_of(record), "type") == "session.start"), {}
     )
     session = _Session()
     yield ImportedHistory(
@@ -128,7 +138,7 @@ def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[Impo
 def _is_event(record: Json) -> bool:
     if not isinstance(record, dict) or not isinstance(record.get("data"), dict):
         return False
-    return record.get("type") in _CONVERSATION or record.get("type") in _BOOKKEEPING
+    return tag(record, "type") in _CONVERSATION or tag(record, "type") in _BOOKKEEPING
 
 
 def _items(source: Source, report: Report, session: _Session) -> Iterator[Item]:
@@ -136,7 +146,7 @@ def _items(source: Source, report: Report, session: _Session) -> Iterator[Item]:
     left = sides = 0
     for number, record in source.records(report):
         where = f"line {number}"
-        kind = dict_of(record).get("type")
+        kind = tag(dict_of(record), "type")
         data = dict_of(record).get("data")
         if not isinstance(record, dict) or not (kind in _CONVERSATION or kind in _BOOKKEEPING):
             report.unknown(record, kind, where)

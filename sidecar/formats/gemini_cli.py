@@ -20,7 +20,16 @@ from sidecar.core.messages import Assistant, Entry, Note, Origin, Reasoning, Tex
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.gemini_parts import VENDOR, Pairing, read_content, read_response
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, json_or_text, list_of, millis, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    json_or_text,
+    list_of,
+    millis,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _TYPES: Final = frozenset(("user", "gemini", "info", "warning", "error"))
@@ -115,14 +124,14 @@ def _log(source: Source, report: Report) -> _Chat:
         elif "$rewindTo" in record:
             if not chat.rewind(id_of(record["$rewindTo"])):
                 report.invalid(record, "rewinds to a message that is not there", where)
-        elif record.get("type") in _TYPES:
+        elif tag(record, "type") in _TYPES:
             chat.put(record)
         elif "sessionId" in record and "type" not in record:
             chat.facts.update((key, value) for key, value in record.items() if key != "messages")
             if isinstance(record.get("messages"), list):
                 chat.replace(record["messages"])
         else:
-            report.unknown(record, record.get("type"), where)
+            report.unknown(record, tag(record, "type"), where)
     return chat
 
 
@@ -132,7 +141,7 @@ def _items(messages: list[Json], report: Report) -> Iterator[Item]:
     for number, message in enumerate(messages):
         where = f"message {number}"
         raw = dict_of(message)
-        kind, content = raw.get("type"), raw.get("content")
+        kind, content = tag(raw, "type"), raw.get("content")
         if kind not in _TYPES:
             report.unknown(message, kind, where)
         elif not isinstance(content, str | list | dict):
@@ -195,7 +204,7 @@ def _call(call: dict[str, Any], pairing: Pairing) -> ToolCall:
 
 
 def _call_results(call: dict[str, Any], made: ToolCall, pairing: Pairing) -> list[Tool]:
-    failed = call.get("status") in ("error", "cancelled")
+    failed = tag(call, "status") in ("error", "cancelled")
     result = call.get("result")
     parts = result if isinstance(result, list) else [] if result is None else [result]
     for part in map(dict_of, parts):
@@ -220,7 +229,7 @@ def _is_record(record: Json) -> bool:
     if isinstance(record.get("$set"), dict) or "$rewindTo" in record:
         return True
     return ("projectHash" in record and "sessionId" in record) or (
-        record.get("type") in _TYPES and "content" in record and "message" not in record
+        tag(record, "type") in _TYPES and "content" in record and "message" not in record
     )
 
 
@@ -232,7 +241,7 @@ def _detect(head: Head) -> int:
     for record in head.objects:
         if isinstance(record.get("$set"), dict) or "$rewindTo" in record or ("projectHash" in record):
             return 95
-        if record.get("type") == "gemini":
+        if tag(record, "type") == "gemini":
             score = 80
     return score
 

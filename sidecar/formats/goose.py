@@ -15,7 +15,17 @@ from sidecar.core.jsontext import Json
 from sidecar.core.messages import Assistant, Block, Entry, Reasoning, System, Text, Tool, ToolCall, User, VendorBlock
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, json_or_text, list_of, media, millis, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    json_or_text,
+    list_of,
+    media,
+    millis,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _KNOWN: Final = frozenset(("id", "role", "created", "content"))
@@ -40,7 +50,7 @@ def _is_facts(record: Json) -> bool:
 
 
 def _is_message(record: Json) -> bool:
-    return isinstance(record, dict) and record.get("role") in ("user", "assistant") and "content" in record
+    return isinstance(record, dict) and tag(record, "role") in ("user", "assistant") and "content" in record
 
 
 def _items(source: Source, report: Report) -> Iterator[Item]:
@@ -48,8 +58,8 @@ def _items(source: Source, report: Report) -> Iterator[Item]:
         where = f"line {number}"
         if _is_facts(record):
             continue
-        if not isinstance(record, dict) or record.get("role") not in ("user", "assistant", "system"):
-            report.unknown(record, dict_of(record).get("type") or dict_of(record).get("role"), where)
+        if not isinstance(record, dict) or tag(record, "role") not in ("user", "assistant", "system"):
+            report.unknown(record, tag(dict_of(record), "type") or tag(dict_of(record), "role"), where)
         elif not isinstance(record.get("content"), str | list):
             report.invalid(record, "has no message content", where)
         else:
@@ -64,7 +74,7 @@ def _message(record: dict[str, Any]) -> Iterator[Item]:
     calls: list[ToolCall] = []
     results: list[Tool] = []
     for part in content if isinstance(content, list) else ():
-        kind = dict_of(part).get("type")
+        kind = tag(dict_of(part), "type")
         if kind == "toolRequest":
             call = dict_of(dict_of(part.get("toolCall")).get("value"))
             calls.append(
@@ -106,7 +116,7 @@ def _message(record: dict[str, Any]) -> Iterator[Item]:
 
 def _result(part: dict[str, Any]) -> Tool:
     outcome = dict_of(part.get("toolResult"))
-    failed = outcome.get("status") == "error"
+    failed = tag(outcome, "status") == "error"
     value = outcome.get("value") if not failed else outcome.get("error", outcome.get("value"))
     if isinstance(value, dict) and isinstance(value.get("content"), list):
         failed = failed or value.get("isError") is True
@@ -119,13 +129,13 @@ def _block(part: Json) -> Block:
     if isinstance(part, str):
         return Text(part)
     raw = dict_of(part)
-    if raw.get("type") == "text" and isinstance(raw.get("text"), str):
+    if tag(raw, "type") == "text" and isinstance(raw.get("text"), str):
         return Text(raw["text"])
     data, mime_type = text_of(raw.get("data")), text_of(raw.get("mimeType"))
-    if raw.get("type") in ("image", "audio") and data is not None and mime_type:
+    if tag(raw, "type") in ("image", "audio") and data is not None and mime_type:
         return media(mime_type, data=data)
     resource = dict_of(raw.get("resource"))
-    if raw.get("type") == "resource" and isinstance(resource.get("text"), str):
+    if tag(raw, "type") == "resource" and isinstance(resource.get("text"), str):
         return Text(resource["text"])
     return VendorBlock("goose", part)
 
@@ -137,7 +147,7 @@ def _detect(head: Head) -> int:
             score = max(score, 75)
         elif _is_message(record) and "created" in record:
             parts = list_of(record["content"])
-            tools = any(dict_of(part).get("type") in ("toolRequest", "toolResponse") for part in parts)
+            tools = any(tag(dict_of(part), "type") in ("toolRequest", "toolResponse") for part in parts)
             score = max(score, 90 if tools else 70)
     return score
 

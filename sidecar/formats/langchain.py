@@ -38,6 +38,7 @@ from sidecar.formats.parts import (
     media,
     openai_block,
     openai_call,
+    tag,
     text_of,
 )
 from sidecar.formats.source import Source
@@ -98,18 +99,20 @@ def _messages_of(document: Json) -> list[Json] | None:
 def _unwrap(message: Json) -> tuple[str, dict[str, Any]] | None:
     """Return (role, fields) of a message in any of the three forms."""
     raw = dict_of(message)
-    kind, data = raw.get("type"), raw
+    kind, data = tag(raw, "type"), raw
     if kind == "constructor" and isinstance(raw.get("kwargs"), dict):
         names = list_of(raw.get("id"))
         data = raw["kwargs"]
-        kind = data.get("type") or str(names[-1] if names else "").removesuffix("Chunk").removesuffix("Message").lower()
+        kind = (
+            tag(data, "type") or str(names[-1] if names else "").removesuffix("Chunk").removesuffix("Message").lower()
+        )
     elif isinstance(raw.get("data"), dict):
         data = raw["data"]
     elif "content" not in raw:
         return None
     kind = str(kind or "")
     if kind == "chat":
-        kind = str(data.get("role"))
+        kind = str(tag(data, "role"))
     role = _ROLES.get(kind.removesuffix("MessageChunk").lower())
     return (role, data) if role else None
 
@@ -120,7 +123,7 @@ def _items(messages: list[Json], report: Report) -> Iterator[Item]:
         where = f"message {number}"
         found = _unwrap(message)
         if found is None:
-            report.unknown(message, dict_of(message).get("type"), where)
+            report.unknown(message, tag(dict_of(message), "type"), where)
             continue
         role, data = found
         if role == "remove":
@@ -162,7 +165,7 @@ def _entry(role: str, data: dict[str, Any], content: str | list[Json]) -> Entry:
             call_id=id_of(data.get("tool_call_id")),
             name=text_of(data.get("name")),
             content=tuple(blocks) or (Text(""),),
-            is_error=data.get("status") == "error",
+            is_error=tag(data, "status") == "error",
         )
     elif role == "system":
         made = System("\n\n".join(block.text for block in blocks if isinstance(block, Text)))
@@ -175,7 +178,7 @@ def _part(
     part: Json, blocks: list[Block], reasoning: list[Reasoning], calls: list[ToolCall], model: str | None
 ) -> None:
     raw = dict_of(part)
-    kind = raw.get("type")
+    kind = tag(raw, "type")
     if isinstance(part, str):
         blocks.append(Text(part))
     elif kind in ("thinking", "redacted_thinking"):
@@ -246,11 +249,11 @@ def _detect(head: Head) -> int:
     for candidate in (head.document, list(head.objects[:3])):
         messages = _messages_of(candidate)
         for message in map(dict_of, messages or ()):
-            if message.get("lc") == 1 and message.get("type") == "constructor":
+            if message.get("lc") == 1 and tag(message, "type") == "constructor":
                 return 95
-            if isinstance(message.get("data"), dict) and message.get("type") in ("human", "ai", "system", "tool"):
+            if isinstance(message.get("data"), dict) and tag(message, "type") in ("human", "ai", "system", "tool"):
                 return 95
-            if message.get("type") in ("human", "ai") and "content" in message and "message" not in message:
+            if tag(message, "type") in ("human", "ai") and "content" in message and "message" not in message:
                 return 80
     return 0
 

@@ -31,7 +31,17 @@ from sidecar.core.messages import (
 )
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, list_of, millis, openai_blocks, openai_call, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    list_of,
+    millis,
+    openai_blocks,
+    openai_call,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 ROLES: Final = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
@@ -116,7 +126,7 @@ def _is_messages(value: list[Json]) -> bool:
 
 
 def _is_message(value: Json) -> bool:
-    return isinstance(value, dict) and value.get("role") in ROLES
+    return isinstance(value, dict) and tag(value, "role") in ROLES
 
 
 def _items(messages: Iterable[Json], report: Report) -> Iterator[Item]:
@@ -125,7 +135,7 @@ def _items(messages: Iterable[Json], report: Report) -> Iterator[Item]:
     for number, message in enumerate(messages):
         where = f"message {number}"
         if not _is_message(message):
-            report.unknown(message, dict_of(message).get("role"), where)
+            report.unknown(message, tag(dict_of(message), "role"), where)
             continue
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
@@ -199,12 +209,12 @@ def _detect(head: Head) -> int:
 
 def _score(messages: list[Json]) -> int:
     for message in map(dict_of, messages[:20]):
-        if message.get("role") in ("tool", "developer", "function") or "tool_calls" in message:
+        if tag(message, "role") in ("tool", "developer", "function") or "tool_calls" in message:
             return 85
         if "reasoning_content" in message:
             return 85
         for part in list_of(message.get("content")):
-            if dict_of(part).get("type") in ("image_url", "input_audio", "file"):
+            if tag(dict_of(part), "type") in ("image_url", "input_audio", "file"):
                 return 85
     return 55
 

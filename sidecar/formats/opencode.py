@@ -53,6 +53,7 @@ from sidecar.formats.parts import (
     list_of,
     media_from_url,
     millis,
+    tag,
     text_of,
 )
 from sidecar.formats.source import Source
@@ -122,13 +123,13 @@ def _items(document: dict[str, Any], report: Report) -> Iterator[Item]:
 
 
 def _message(info: dict[str, Any], parts: list[Json], report: Report, where: str) -> Iterator[Item]:
-    role = info.get("role")
+    role = tag(info, "role")
     ts = millis(dict_of(info.get("time")).get("created"))
     if role == "user":
         yield from _user(info, parts, ts, report, where)
     elif role == "assistant" and info.get("summary") is True:
         texts = [
-            part["text"] for part in map(dict_of, parts) if part.get("type") == "text" and text_of(part.get("text"))
+            part["text"] for part in map(dict_of, parts) if tag(part, "type") == "text" and text_of(part.get("text"))
         ]
         if texts:
             yield Restart()
@@ -142,7 +143,7 @@ def _message(info: dict[str, Any], parts: list[Json], report: Report, where: str
 def _user(info: dict[str, Any], parts: list[Json], ts: int | None, report: Report, where: str) -> Iterator[Item]:
     blocks: list[Block] = []
     for part in parts:
-        kind = dict_of(part).get("type")
+        kind = tag(dict_of(part), "type")
         if kind in ("text", "file"):
             if not dict_of(part).get("ignored"):
                 blocks.append(_block(part))
@@ -188,7 +189,7 @@ def _assistant(info: dict[str, Any], parts: list[Json], ts: int | None, report: 
 
     for part in parts:
         raw = dict_of(part)
-        kind = raw.get("type")
+        kind = tag(raw, "type")
         if kind in ("text", "reasoning", "file", "step-start") and calls:
             yield from flush()
         if kind in ("text", "file"):
@@ -208,7 +209,7 @@ def _tool(part: dict[str, Any], calls: list[ToolCall], results: list[Entry]) -> 
     state = dict_of(part.get("state"))
     call_id = id_of(part.get("callID")) or id_of(part.get("id"))
     calls.append(ToolCall(id=call_id, name=str(part.get("tool") or ""), arguments=arguments_of(state.get("input"))))
-    status = state.get("status")
+    status = tag(state, "status")
     if status not in ("completed", "error"):
         return
     value = state.get("error") if status == "error" else state.get("output")
@@ -229,9 +230,9 @@ def _tool(part: dict[str, Any], calls: list[ToolCall], results: list[Entry]) -> 
 def _block(part: Json) -> Block:
     raw = dict_of(part)
     text, url = raw.get("text"), raw.get("url")
-    if raw.get("type") == "text" and isinstance(text, str):
+    if tag(raw, "type") == "text" and isinstance(text, str):
         return Text(text, {"synthetic": True}) if raw.get("synthetic") is True else Text(text)
-    if raw.get("type") == "file" and isinstance(url, str):
+    if tag(raw, "type") == "file" and isinstance(url, str):
         return media_from_url(url, text_of(raw.get("mime")), text_of(raw.get("filename")))
     return VendorBlock("opencode", part)
 

@@ -16,7 +16,10 @@ from sidecar.core.jsontext import Json, dumpb
 from sidecar.core.messages import ROLES, Entry, entry_from_json, entry_to_json
 from sidecar.formats.base import Format, ImportedHistory, ReadOptions, Report, Restart, keep
 from sidecar.formats.head import Head
-from sidecar.formats.parts import dict_of
+from sidecar.formats.parts import (
+    dict_of,
+    tag,
+)
 from sidecar.formats.source import Source
 
 
@@ -33,7 +36,7 @@ def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[Impo
 
 
 def _is_entry(record: Json) -> bool:
-    return isinstance(record, dict) and dict_of(record.get("message")).get("role") in ROLES
+    return isinstance(record, dict) and tag(dict_of(record.get("message")), "role") in ROLES
 
 
 def _entries(source: Source, report: Report) -> Iterator[Entry | Restart]:
@@ -42,7 +45,7 @@ def _entries(source: Source, report: Report) -> Iterator[Entry | Restart]:
     for number, record in source.records(report):
         where = f"line {number}"
         if not isinstance(record, dict) or "message" not in record:
-            report.unknown(record, dict_of(record).get("type"), where)
+            report.unknown(record, tag(dict_of(record), "type"), where)
             continue
         try:
             entry = entry_from_json(record)

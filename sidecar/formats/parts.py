@@ -18,6 +18,12 @@ def text_of(value: Json) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def tag(value: Mapping[str, Json], key: str = "type") -> str | None:
+    """Return the text under `key` of a record, `None` for anything else: a tag of another type is no tag."""
+    found = value.get(key)
+    return found if isinstance(found, str) else None
+
+
 def dict_of(value: Json) -> dict[str, Any]:
     """Return an object, or an empty one for anything else."""
     return value if isinstance(value, dict) else {}
@@ -110,16 +116,16 @@ def anthropic_block(value: Json) -> Block:
         return Text(value)
     if not isinstance(value, dict):
         return VendorBlock("anthropic-messages", value)
-    kind, text = value.get("type"), value.get("text")
+    kind, text = tag(value, "type"), value.get("text")
     if kind == "text" and isinstance(text, str):
         extra = {key: item for key, item in value.items() if key not in ("type", "text", "cache_control")}
         return Text(text, extra) if any(item for item in extra.values()) else Text(text)
     source = value.get("source")
     if kind in ("image", "document") and isinstance(source, dict):
         mime_type, data, url = (text_of(source.get(key)) for key in ("media_type", "data", "url"))
-        if source.get("type") == "base64" and data is not None and mime_type:
+        if tag(source, "type") == "base64" and data is not None and mime_type:
             return media(mime_type, data=data, name=text_of(value.get("title")))
-        if source.get("type") == "url" and url is not None:
+        if tag(source, "type") == "url" and url is not None:
             return media(mime_type or ("image/png" if kind == "image" else "application/pdf"), url=url)
     return VendorBlock("anthropic-messages", value)
 
@@ -151,7 +157,7 @@ def openai_block(value: Json, vendor: str = "openai-chat") -> Block:
         return Text(value)
     if not isinstance(value, dict):
         return VendorBlock(vendor, value)
-    kind, text = value.get("type"), value.get("text")
+    kind, text = tag(value, "type"), value.get("text")
     if isinstance(text, str) and kind in ("text", "input_text", "output_text", "summary_text", "reasoning_text", None):
         return Text(text)
     url = value.get("image_url")

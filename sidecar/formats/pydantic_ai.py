@@ -28,7 +28,17 @@ from sidecar.core.messages import (
 )
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, json_or_text, list_of, media, millis, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    json_or_text,
+    list_of,
+    media,
+    millis,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _VENDORS: Final = {
@@ -85,7 +95,7 @@ def _messages_of(document: Json) -> list[Json] | None:
 def _is_message(value: Json) -> bool:
     return (
         isinstance(value, dict)
-        and value.get("kind") in ("request", "response")
+        and tag(value, "kind") in ("request", "response")
         and isinstance(value.get("parts"), list)
     )
 
@@ -95,7 +105,7 @@ def _items(messages: list[Json], report: Report) -> Iterator[Item]:
     for number, message in enumerate(messages):
         where = f"message {number}"
         if not _is_message(message):
-            report.unknown(message, dict_of(message).get("kind"), where)
+            report.unknown(message, tag(dict_of(message), "kind"), where)
             continue
         ts = millis(message.get("timestamp"))
         if message["kind"] == "response":
@@ -119,7 +129,7 @@ def _part_fields(part: Json) -> dict[str, Json]:
 
 def _request_part(part: Json, report: Report, where: str) -> Iterator[Any]:
     raw = dict_of(part)
-    kind, content = raw.get("part_kind"), raw.get("content")
+    kind, content = tag(raw, "part_kind"), raw.get("content")
     call_id, name = id_of(raw.get("tool_call_id")), text_of(raw.get("tool_name"))
     if kind == "system-prompt" and isinstance(content, str):
         yield System(content)
@@ -131,7 +141,7 @@ def _request_part(part: Json, report: Report, where: str) -> Iterator[Any]:
             call_id=call_id,
             name=name,
             content=_content(content),
-            is_error=raw.get("outcome") in ("failed", "denied", "error", "interrupted"),
+            is_error=tag(raw, "outcome") in ("failed", "denied", "error", "interrupted"),
         )
     elif kind == "retry-prompt":
         text = content if isinstance(content, str) else dumps(content)
@@ -151,7 +161,7 @@ def _response(message: dict[str, Any], ts: int | None, report: Report, where: st
     fields = rest(message, _KNOWN)
     for part in message["parts"]:
         raw = dict_of(part)
-        kind, content = raw.get("part_kind"), raw.get("content")
+        kind, content = tag(raw, "part_kind"), raw.get("content")
         fields.update(_part_fields(part))
         if kind == "text" and isinstance(content, str):
             blocks.append(Text(content))
@@ -191,9 +201,9 @@ def _response(message: dict[str, Any], ts: int | None, report: Report, where: st
 
 
 def _content(content: Json) -> tuple[Block, ...]:
-    if isinstance(content, dict) and content.get("kind") in ("binary", *_MIME):
+    if isinstance(content, dict) and tag(content, "kind") in ("binary", *_MIME):
         return (_piece(content),)
-    if isinstance(content, list) and any(dict_of(piece).get("kind") in ("binary", *_MIME) for piece in content):
+    if isinstance(content, list) and any(tag(dict_of(piece), "kind") in ("binary", *_MIME) for piece in content):
         return tuple(block for piece in content for block in _content(piece))
     return json_or_text(content) or (Text(""),)
 
@@ -202,7 +212,7 @@ def _piece(piece: Json) -> Block:
     if isinstance(piece, str):
         return Text(piece)
     raw = dict_of(piece)
-    kind = raw.get("kind")
+    kind = tag(raw, "kind")
     mime_type = text_of(raw.get("media_type")) or text_of(raw.get("_media_type"))
     data, url = text_of(raw.get("data")), text_of(raw.get("url"))
     if kind == "binary" and data is not None:

@@ -18,7 +18,16 @@ from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import Assistant, Block, Entry, Origin, Reasoning, Text, Tool, ToolCall, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
-from sidecar.formats.parts import arguments_of, dict_of, id_of, list_of, media, millis, text_of
+from sidecar.formats.parts import (
+    arguments_of,
+    dict_of,
+    id_of,
+    list_of,
+    media,
+    millis,
+    tag,
+    text_of,
+)
 from sidecar.formats.source import Source
 
 _QUIET: Final = frozenset(
@@ -157,7 +166,7 @@ def _items(session: dict[str, Any], report: Report) -> Iterator[Item]:
 def _attached(request: dict[str, Any]) -> Iterator[Block]:
     for variable in map(dict_of, list_of(dict_of(request.get("variableData")).get("variables"))):
         mime_type, value = text_of(variable.get("mimeType")), variable.get("value")
-        if variable.get("kind") == "image" and mime_type and isinstance(value, str):
+        if tag(variable, "kind") == "image" and mime_type and isinstance(value, str):
             yield media(mime_type, data=value, name=text_of(variable.get("name")))
 
 
@@ -192,7 +201,7 @@ def _response(request: dict[str, Any], ts: int | None, report: Report, where: st
 
     for part in list_of(request.get("response")):
         raw = dict_of(part)
-        kind = raw.get("kind")
+        kind = tag(raw, "kind")
         if calls and kind not in ("toolInvocationSerialized", "toolInvocation") and (kind not in _QUIET):
             yield from flush()
         if isinstance(part, str):

@@ -34,6 +34,7 @@ from sidecar.render.document import (
     Rendered,
     Span,
     argument_text,
+    first_text,
     media_label,
     pair_calls,
     pretty,
@@ -128,12 +129,16 @@ class _Writer:
                 for call in message.tool_calls:
                     began = len(self.lines)
                     link = self._link(" · result in", self._pairs.results.get((index, call.id)))
-                    self._add(f"<p><strong>call</strong> <code>{_text(call.name)}</code>{link}</p>")
+                    name = f"<strong>call</strong> <code>{_text(call.name)}</code>"
+                    self._add(f"<details><summary>{name}{link}</summary>")
                     self._pre(argument_text(call.arguments))
+                    self._add("</details>")
                     self._part("call", began, call.name, call.id)
             case Tool(content=blocks) as message:
                 began = len(self.lines)
+                self._add(f"<details><summary>{_text(one_line(first_text(entry)) or 'no text')}</summary>")
                 self._blocks(blocks, plain=True)
+                self._add("</details>")
                 self._part("result", began, message.name or "", message.call_id)
         self._add("</article>")
         self.map.append(Span(entry_id=entry.id, start_line=first, end_line=len(self.lines)))
