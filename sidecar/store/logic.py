@@ -411,6 +411,7 @@ class _Change:
                 at=self.mutation.at,
                 actor=self.mutation.actor,
                 operation_id=self.mutation.operation_id,
+                renamed_from=before.name if before.name != after.name else None,
             )
         )
         return base.Applied(

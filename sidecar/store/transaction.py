@@ -84,6 +84,7 @@ class VersionRecord:
     at: int
     actor: str | None
     operation_id: str | None
+    renamed_from: str | None = None
 
 
 class Reader(Protocol):

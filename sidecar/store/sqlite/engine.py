@@ -22,29 +22,18 @@ from typing import Any
 
 import apsw
 
-from sidecar.core.errors import CursorInvalid, HistoryNotFound, SidecarError
+from sidecar.core.errors import CursorInvalid, SidecarError
 from sidecar.core.jsontext import dumps, loads
-from sidecar.core.layouts import Layout, clip, common_prefix, cut, difference, length
+from sidecar.core.layouts import length
 from sidecar.store import logic
-from sidecar.store.base import (
-    Applied,
-    ChangeEvent,
-    Delta,
-    Head,
-    Listener,
-    Mutation,
-    Page,
-    Pruned,
-    Row,
-    Slice,
-    StoredEdit,
-    VersionRow,
-)
+from sidecar.store.base import Applied, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
 from sidecar.store.sqlite import schema
+from sidecar.store.sqlite.events import events_since
 from sidecar.store.sqlite.failures import poisons, storage_error
+from sidecar.store.sqlite.feed import Doorbells, poll
 from sidecar.store.sqlite.files import Sentinel, Turn, prepare
-from sidecar.store.sqlite.transaction import CHANGE_COLUMNS, HISTORY_COLUMNS, SqliteTransaction, history_row
-from sidecar.store.transaction import HistoryRow
+from sidecar.store.sqlite.transaction import HISTORY_COLUMNS, SqliteTransaction, history_row
+from sidecar.store.views import edits_between, existing, rows_of, view_of
 from sidecar.store.writer import Writer
 
 CHECKPOINT_PAGES = 1024
@@ -64,6 +53,7 @@ class SqliteStore:
         self._identity = secrets.randbits(62)
         self._listeners: list[Listener] = []
         self._told = 0
+        self._poll: asyncio.Task[None] | None = None
 
     # --- life cycle ---------------------------------------------------------------------------------------------------
 
@@ -79,13 +69,17 @@ class SqliteStore:
                 with self._turn.take():
                     self._connect()
                 self._reading = self._connection(writer=False)
+                self._bells = Doorbells(str(self._reading.execute("SELECT v FROM meta WHERE k = 'store_id'").get))
                 self._writer: Writer[Mutation, Applied] = Writer(self._commit)
         self._loop = asyncio.get_running_loop()
         self._told = self._last_change()
 
     async def close(self) -> None:
         if self.path is not None:
+            if self._poll is not None:
+                self._poll.cancel()
             await self._writer.close()
+            self._bells.close(self._loop)
             self._reading.close()
             self._turn.close()
         self._writing.close()
@@ -124,7 +118,8 @@ class SqliteStore:
                 self._sentinel.check()
                 results = self._batch(mutations, self._tx)
                 self._checkpoint()
-                return results
+            self._bells.ring()
+            return results
         except SidecarError as error:
             return [error] * len(mutations)
         except apsw.Error as error:
@@ -195,37 +190,37 @@ class SqliteStore:
         references: bool = False,
     ) -> Slice:
         with self._reads() as tx:
-            row = _existing(tx, history)
-            view = _view(tx, row, version)
+            row = existing(tx, history)
+            view = view_of(tx, row, version)
             size = length(view.ranges)
             first, last = min(start, size), size if stop is None else min(stop, size)
-            rows = _rows(tx, row, view, first, last, max_bytes)
+            rows = rows_of(tx, row, view, first, last, max_bytes)
         return Slice(
             history=history, version=view.version, len=size, start=first, rows=rows, content=(row.hid, view.layout)
         )
 
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         with self._reads() as tx:
-            view = _view(tx, _existing(tx, history), version)
+            view = view_of(tx, existing(tx, history), version)
             found = {entry_id: logic.positions(tx, view.ranges, entry_id) for entry_id in entry_ids}
         return {entry_id: indices[0] for entry_id, indices in found.items() if indices}
 
     async def delta(self, history: str, since: int) -> Delta:
         with self._reads() as tx:
-            row = _existing(tx, history)
-            old, new = _view(tx, row, since), _view(tx, row, None)
+            row = existing(tx, history)
+            old, new = view_of(tx, row, since), view_of(tx, row, None)
             return Delta(
                 history=history,
                 from_version=since,
                 version=row.version,
                 len=row.len,
-                edits=_edits(tx, old.ranges, new.ranges),
+                edits=edits_between(tx, old.ranges, new.ranges),
             )
 
     async def versions(self, history: str, *, cursor: str | None, limit: int) -> Page:
         (below,) = _open_cursor("versions", cursor, (1 << 62,))
         with self._reads() as tx:
-            row = _existing(tx, history)
+            row = existing(tx, history)
             found = tx.execute(
                 "SELECT version, kind, at, len, actor, writer FROM change WHERE hid = ? AND version < ?"
                 " ORDER BY version DESC LIMIT ?",
@@ -271,137 +266,25 @@ class SqliteStore:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         if not self._listeners:
             self._told = self._last_change()
+            if self.path is not None and self._poll is None:
+                self._bells.listen(self._loop, self._tell)
+                self._poll = self._loop.create_task(poll(self._reading, self._tell))
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def _last_change(self) -> int:
         return int(self._reading.execute("SELECT max(id) FROM change").get or 0)
 
-    def _tell(self) -> None:
+    def _tell(self) -> bool:
         """Tell the listeners of every change since the last telling, own and foreign alike, in commit order."""
         if not self._listeners:
-            return
+            return False
         with self._reads() as tx:
-            events = [self._event(tx, change) for change in self._changes(tx)]
+            events, self._told = events_since(tx, self._told)
         for event in events:
             for listener in list(self._listeners):
                 listener(event)
-
-    def _changes(self, tx: SqliteTransaction) -> Sequence[Any]:
-        columns = ", ".join(f"change.{name}" for name in CHANGE_COLUMNS.split(", "))
-        found: Sequence[Any] = tx.execute(
-            f"SELECT change.id, change.writer, history.name, {columns} FROM change JOIN history USING(hid)"
-            " WHERE change.id > ? ORDER BY change.id",
-            (self._told,),
-        ).fetchall()
-        if found:
-            self._told = found[-1][0]
-        return found
-
-    def _event(self, tx: SqliteTransaction, change: Sequence[Any]) -> ChangeEvent:
-        _, writer, name, hid, version, previous, kind, layout, size, _marks, at, actor, operation_id = change
-        edits = None
-        before = tx.version(hid, previous)
-        if kind not in ("delete", "rename"):
-            old = () if before is None else clip(tx.layout(hid, before.layout), before.len)
-            edits = _edits(tx, old, clip(tx.layout(hid, layout), size))
-        return ChangeEvent(
-            history=name,
-            version=version,
-            previous_version=previous,
-            len=size,
-            kind=kind,
-            at=at,
-            local=writer == self._identity,
-            edits=edits,
-            deleted=kind == "delete",
-            operation_id=operation_id,
-            actor=actor,
-        )
-
-
-class _View:
-    """One version, closed."""
-
-    def __init__(self, version: int, layout: int, marks: int, ranges: Layout) -> None:
-        self.version, self.layout, self.marks, self.ranges = version, layout, marks, ranges
-
-
-def _existing(tx: SqliteTransaction, history: str) -> HistoryRow:
-    row = tx.find(history)
-    if row is None:
-        raise HistoryNotFound(history)
-    return row
-
-
-def _view(tx: SqliteTransaction, row: HistoryRow, version: int | None) -> _View:
-    if version is None or version == row.version:
-        return _View(row.version, row.layout, row.marks, clip(tx.layout(row.hid, row.layout), row.len))
-    record = logic.find_version(tx, row, version)
-    return _View(version, record.layout, record.marks, clip(tx.layout(row.hid, record.layout), record.len))
-
-
-def _rows(
-    tx: SqliteTransaction, row: HistoryRow, view: _View, first: int, last: int, max_bytes: int | None
-) -> tuple[Row, ...]:
-    marked = tx.marks(row.hid, view.marks)
-    at_marks = {index: policy for name, policy in marked.items() for index in logic.positions(tx, view.ranges, name)}
-    stale = _Staleness(tx, row, view, at_marks)
-    rows: list[Row] = []
-    total = 0
-    index = first
-    for part in cut(view.ranges, first, last):
-        lo, hi = part.lo, part.lo + part.size
-        for step in range(lo, hi, 1000):
-            for entry in tx.entries(part.log, step, min(step + 1000, hi)):
-                total += len(entry.body)
-                if max_bytes is not None and total > max_bytes and rows:
-                    return tuple(rows)
-                rows.append(
-                    Row(
-                        index=index,
-                        body=entry.body,
-                        measure=entry.measure,
-                        elided=at_marks.get(index),
-                        prefix_changed=index >= stale.from_index(entry.log, entry.layout, entry.marks),
-                    )
-                )
-                index += 1
-    return tuple(rows)
-
-
-class _Staleness:
-    """From which index on the entries of one production layout and mark set have a changed prefix."""
-
-    def __init__(self, tx: SqliteTransaction, row: HistoryRow, view: _View, at_marks: dict[int, str]) -> None:
-        self._tx, self._row, self._view, self._now = tx, row, view, at_marks
-        self._known: dict[tuple[int, int, int], int] = {}
-
-    def from_index(self, log: int, layout: int, marks: int) -> int:
-        key = (log, layout, marks)
-        if key not in self._known:
-            self._known[key] = self._first(log, layout, marks)
-        return self._known[key]
-
-    def _first(self, log: int, layout: int, marks: int) -> int:
-        same = common_prefix(self._tx.layout(log, layout), self._view.ranges)
-        if log == self._row.hid and marks == self._view.marks:
-            return same
-        then = self._tx.marks(log, marks)
-        places = {i: p for name, p in then.items() for i in logic.positions(self._tx, self._view.ranges, name)}
-        differ = [i for i in places.keys() | self._now.keys() if places.get(i) != self._now.get(i)]
-        return min([same, *(i + 1 for i in differ)])
-
-
-def _edits(tx: SqliteTransaction, old: Layout, new: Layout) -> tuple[StoredEdit, ...]:
-    edit = difference(old, new)
-    if edit is None:
-        return ()
-    start, delete_count, ranges = edit
-    bodies: list[bytes] = []
-    for part in ranges:
-        bodies += tx.bodies(part.log, part.lo, part.lo + part.size)
-    return (StoredEdit(start=start, delete_count=delete_count, bodies=tuple(bodies)),)
+        return bool(events)
 
 
 def _cursor(kind: str, *key: Any) -> str:

@@ -20,7 +20,7 @@ _HISTORY = (
     "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
     " base_estimate, calibration, title, tags, metadata, created_at, updated_at"
 )
-_CHANGE = "hid, version, previous, kind, layout, len, marks, at, actor, operation_id"
+_CHANGE = "hid, version, previous, kind, layout, len, marks, at, actor, operation_id, renamed_from"
 
 
 class SqliteTransaction:
@@ -162,10 +162,10 @@ class SqliteTransaction:
 
     def journal(self, record: VersionRecord) -> None:
         self.execute(
-            f"INSERT INTO change({_CHANGE}, writer) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO change({_CHANGE}, writer) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.hid, record.version, record.previous, record.kind, record.layout, record.len, record.marks,
-                record.at, record.actor, record.operation_id, self.writer,
+                record.at, record.actor, record.operation_id, record.renamed_from, self.writer,
             ),
         )  # fmt: skip
 
@@ -211,10 +211,10 @@ def history_row(row: Sequence[Any]) -> HistoryRow:
 
 def version_record(row: Sequence[Any]) -> VersionRecord:
     """Read the columns of `CHANGE_COLUMNS`."""
-    hid, version, previous, kind, layout, length, marks, at, actor, operation_id = row
+    hid, version, previous, kind, layout, length, marks, at, actor, operation_id, renamed_from = row
     return VersionRecord(
         hid=hid, version=version, previous=previous, kind=kind, layout=layout, len=length, marks=marks, at=at,
-        actor=actor, operation_id=operation_id,
+        actor=actor, operation_id=operation_id, renamed_from=renamed_from,
     )  # fmt: skip
 
 
