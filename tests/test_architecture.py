@@ -1,0 +1,119 @@
+"""Who may import whom, as `sidecar/ARCHITECTURE.md` says it: the page is read, not repeated."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SIDECAR = Path(__file__).parents[1] / "sidecar"
+PAGE = (SIDECAR / "ARCHITECTURE.md").read_text(encoding="utf-8")
+MODULES = sorted(SIDECAR.rglob("*.py"))
+
+OWNERS = {
+    "pygls": "server",
+    "lsprotocol": "server",
+    "apsw": "store",
+    "psycopg": "store",
+    "psycopg_pool": "store",
+    "sqlite3": "store",
+    "click": "cli",
+    "rich": "cli",
+}
+"""A library -> the only package that may import it."""
+
+IMPURE = {"asyncio", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets", "shutil"} | {
+    "socket",
+    "subprocess",
+    "tempfile",
+    "threading",
+    "time",
+    "uuid",
+}
+PURE = {"core", "wire", "render"}
+"""Sans-IO packages: no clock, no randomness, no logging, no system."""
+
+
+def package_of(path: Path) -> str:
+    """Return the first name below `sidecar`, such as `core`; a module at the top is its own package."""
+    parts = path.relative_to(SIDECAR).parts
+    return parts[0] if len(parts) > 1 else path.stem
+
+
+def imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield every imported module, in functions and type-checking blocks too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            assert node.module
+            module = tuple(node.module.split("."))
+            if module == ("sidecar",):
+                yield from ((*module, alias.name) for alias in node.names)
+            else:
+                yield module
+
+
+def allowed() -> dict[str, set[str]]:
+    """Read the arrows: package -> packages it may import."""
+    arrows = re.findall(r"`(\w+) → ([^`]+)`", PAGE)
+    return {package: set(re.split(r", ", targets)) for package, targets in arrows}
+
+
+ARROWS = allowed()
+
+
+def test_the_page_names_every_package() -> None:
+    """A new package gets its line."""
+    packages = {package_of(path) for path in MODULES} - {"__init__", "__main__"}
+    assert packages <= set(ARROWS)
+    assert {"core", "wire", "contract", "store", "server"} <= packages
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SIDECAR)))
+def test_imports_follow_the_arrows(path: Path) -> None:
+    """A module imports only what the page allows its package."""
+    package = package_of(path)
+    if package in ("__init__", "__main__"):
+        return
+    everything = "everything" in " ".join(ARROWS[package])
+    for module in imports(path):
+        if module[0] == "sidecar":
+            target = module[1] if len(module) > 1 else "__version__"
+            fine = everything or target in ARROWS[package] | {package, "__version__"}
+            # Settings are one frozen value; who serves is configured by them.
+            fine = fine or (package in ("server", "service") and target == "config")
+            assert fine, f"{package} may not import {'.'.join(module)}"
+            assert target != "server" or package in ("server", "cli"), "nothing imports server but cli"
+        else:
+            owner = OWNERS.get(module[0])
+            assert owner in (None, package), f"only {owner} may import {module[0]}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if package_of(path) in PURE], ids=lambda path: str(path.relative_to(SIDECAR))
+)
+def test_pure_packages_touch_nothing(path: Path) -> None:
+    """Core, projection and rendering are functions of their arguments."""
+    touched = {module[0] for module in imports(path)} & IMPURE
+    assert not touched
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    clocks = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"now", "utcnow", "today"}
+    assert not clocks
+    if package_of(path) == "core":
+        outside = {module[0] for module in imports(path)} & {"cattrs", "msgspec", "orjson", "pydantic"}
+        assert not outside
+
+
+def test_a_wrong_import_is_found(tmp_path: Path) -> None:
+    """The reader of imports sees those inside functions and under `if`."""
+    module = tmp_path / "module.py"
+    module.write_text(
+        "if 1:\n    import os.path\ndef f():\n    from sidecar import store\n    from pygls.lsp import x\n"
+    )
+    assert set(imports(module)) == {("os", "path"), ("sidecar", "store"), ("pygls", "lsp")}
