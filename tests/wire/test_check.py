@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+import strategies
 from attrs import evolve
 from hypothesis import HealthCheck, Phase, given, settings
+from strategies import VENDORS
 
 from sidecar.core.errors import UnknownVendor
 from sidecar.core.messages import Entry, entry_from_json, entry_to_json
@@ -16,9 +18,6 @@ from sidecar.wire.base import Item, Options, Violation
 from sidecar.wire.check import check
 from sidecar.wire.constraints import CONSTRAINTS
 from sidecar.wire.rules import RULES
-
-from . import strategies
-from .strategies import VENDORS
 
 Turn = dict[str, Any]
 # No shrinking: the histories are small already, and shrinking all parts of an entry takes minutes.

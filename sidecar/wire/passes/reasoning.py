@@ -96,6 +96,8 @@ def _problem(
         return "info", "it carries no signature"
     if mode == "encrypted" and not part.data and not (context.capabilities.stored and part.id):
         return "info", "it carries no encrypted content"
+    if mode == "details" and not (part.text or part.signature or part.data):
+        return "info", "it holds nothing"
     why = why_foreign(part, origin, opaque or mode == "encrypted", context)
     if why is not None:
         return "info", why

@@ -154,18 +154,18 @@ class AnthropicShaper(BlockShaper):
 
     def reasoning_part(self, part: Reasoning) -> Json:
         """Return a thinking block as it was received."""
-        if part.signature is None:
+        if not part.signature:
             return {"type": "redacted_thinking", "data": part.data}
         return {"type": "thinking", "thinking": part.text or "", "signature": part.signature}
 
     def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
         """Return a `tool_result` block; a failed one has text, an empty one no content."""
         part: dict[str, Json] = {"type": "tool_result", "tool_use_id": call_id}
-        if len(blocks) == 1 and isinstance(blocks[0], Text):
-            part["content"] = blocks[0].text
-        elif blocks:
-            assert call.result is not None
-            part["content"] = [self.part(call.result, block) for block in blocks]
+        if blocks:
+            content = [self.part(call.result or call.item, block) for block in blocks]
+            # One text is written as a string, also where it was a JSON value: equal facts, equal bytes.
+            only = content[0].keys() == {"type", "text"} and len(content) == 1
+            part["content"] = content[0]["text"] if only else content
         elif is_error:
             part["content"] = self.context.placeholder("output")
             self.report.repair("X6", call.result, "synthesized", "a failed result without text gets one")

@@ -142,7 +142,7 @@ class BedrockShaper(BlockShaper):
 
     def reasoning_part(self, part: Reasoning) -> Json:
         """Return a reasoning block as it was received."""
-        if part.signature is None:
+        if not part.signature:
             return {"reasoningContent": {"redactedContent": part.data}}
         return {"reasoningContent": {"reasoningText": {"text": part.text or "", "signature": part.signature}}}
 
