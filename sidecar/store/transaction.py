@@ -7,7 +7,7 @@ is a migration. `store.logic` is the only caller.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import field, frozen
 
@@ -123,6 +123,21 @@ class Reader(Protocol):
     def lookup(self, log: int, entry_id: str) -> list[int]:
         """Return the sequence numbers at which a log holds an entry id, ascending."""
 
+    def records_below(self, hid: int, version: int, limit: int) -> list[tuple[VersionRecord, bool]]:
+        """Return journal rows below a version, newest first, and whether this process wrote them."""
+
+    def histories(self, prefix: str, order_by: str, after: tuple[Any, ...] | None, limit: int) -> list[HistoryRow]:
+        """Return live histories in an order of `ORDERS`, behind the key `after`: (name) or (time, name)."""
+
+    def last_change(self) -> tuple[int, int]:
+        """Return the cursor behind the newest change."""
+
+    def changes_since(self, last: tuple[int, int]) -> list[tuple[tuple[int, int], str, VersionRecord, bool]]:
+        """Return (cursor, newest name of the history, row, whether it is ours) behind a cursor, in commit order."""
+
+    def next_rename(self, hid: int, version: int) -> str | None:
+        """Return the name that the first rename behind a version took away, `None` where there is none."""
+
 
 class Transaction(Reader, Protocol):
     """What writing needs on top."""
@@ -160,3 +175,6 @@ class Transaction(Reader, Protocol):
 
 REMEMBERED = 1000
 """How many operation results are kept per history name (`protocol.md` §5)."""
+
+ORDERS = {"name": "name", "updatedAt": "updated_at", "createdAt": "created_at"}
+"""`orderBy` of `history/list` -> field; times are newest first."""

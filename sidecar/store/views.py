@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from sidecar.core.errors import HistoryNotFound
-from sidecar.core.layouts import Layout, clip, common_prefix, cut, difference
+from sidecar.core.layouts import Layout, clip, common_prefix, cut, difference, length
 from sidecar.store import logic
 from sidecar.store.base import Row, StoredEdit
 from sidecar.store.transaction import HistoryRow, Reader
@@ -22,6 +22,11 @@ class View:
     layout: int
     marks: int
     ranges: Layout
+
+    @property
+    def len(self) -> int:
+        """How many entries it has."""
+        return length(self.ranges)
 
 
 def existing(tx: Reader, history: str) -> HistoryRow:

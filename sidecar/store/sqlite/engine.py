@@ -12,75 +12,74 @@ Rules:
 from __future__ import annotations
 
 import asyncio
-import base64
 import ctypes
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import apsw
 
-from sidecar.core.errors import CursorInvalid, SidecarError
-from sidecar.core.jsontext import dumps, loads
-from sidecar.core.layouts import length
+from sidecar.core.errors import SidecarError
 from sidecar.store import logic
-from sidecar.store.base import Applied, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
+from sidecar.store.base import Applied, Listener, Mutation, Page, Pruned
+from sidecar.store.front import StoreFront
 from sidecar.store.sqlite import schema
-from sidecar.store.sqlite.events import events_since
 from sidecar.store.sqlite.failures import poisons, storage_error
 from sidecar.store.sqlite.feed import Doorbells, poll
 from sidecar.store.sqlite.files import Sentinel, Turn, prepare
-from sidecar.store.sqlite.transaction import HISTORY_COLUMNS, SqliteTransaction, history_row
-from sidecar.store.views import edits_between, existing, rows_of, view_of
+from sidecar.store.sqlite.transaction import SqliteTransaction
+from sidecar.store.transaction import Reader
 from sidecar.store.writer import Writer
 
 CHECKPOINT_PAGES = 1024
 """Write-ahead log size, in pages of 4 KiB, above which a batch is followed by a checkpoint inside its turn."""
 
 MEMORY = ":memory:"
+T = TypeVar("T")
 _ENABLED = ctypes.c_int(1)
 
 
-class SqliteStore:
+class SqliteStore(StoreFront):
     """A store in one SQLite file."""
 
     def __init__(self, path: str) -> None:
         self.path = None if path == MEMORY else Path(path).expanduser().absolute()
         self.engine = "memory" if self.path is None else "sqlite"
         self.shared = self.path is not None
+        super().__init__()
         self._identity = secrets.randbits(62)
-        self._listeners: list[Listener] = []
-        self._told = 0
         self._poll: asyncio.Task[None] | None = None
 
     # --- life cycle ---------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
         with _translated():
             if self.path is None:
                 # Memory is private to this process: one connection, one thread, no fsync to batch.
-                self._writing = self._reading = apsw.Connection(MEMORY)
+                self._writing = apsw.Connection(MEMORY)
                 schema.migrate(self._writing)
+                self._tx = SqliteTransaction(self._writing, self._identity)
             else:
                 prepare(self.path)
                 self._turn = Turn(self.path)
                 with self._turn.take():
                     self._connect()
-                self._reading = self._connection(writer=False)
-                self._bells = Doorbells(str(self._reading.execute("SELECT v FROM meta WHERE k = 'store_id'").get))
+                self._read_connection = self._connection(writer=False)
+                self._bells = Doorbells(
+                    str(self._read_connection.execute("SELECT v FROM meta WHERE k = 'store_id'").get)
+                )
                 self._writer: Writer[Mutation, Applied] = Writer(self._commit)
-        self._loop = asyncio.get_running_loop()
-        self._told = self._last_change()
 
     async def close(self) -> None:
         if self.path is not None:
             if self._poll is not None:
                 self._poll.cancel()
             await self._writer.close()
-            self._bells.close(self._loop)
-            self._reading.close()
+            self._bells.close(asyncio.get_running_loop())
+            self._read_connection.close()
             self._turn.close()
         self._writing.close()
 
@@ -103,12 +102,12 @@ class SqliteStore:
 
     async def apply(self, mutation: Mutation) -> Applied:
         if self.path is None:
-            (result,) = self._batch([mutation], SqliteTransaction(self._writing, self._identity))
+            (result,) = self._batch([mutation])
             if isinstance(result, BaseException):
                 raise result
         else:
             result = await self._writer.submit(mutation).result()
-        self._tell()
+        await self._tell()
         return result
 
     def _commit(self, mutations: Sequence[Mutation]) -> Sequence[Applied | BaseException]:
@@ -116,7 +115,7 @@ class SqliteStore:
         try:
             with self._turn.take():
                 self._sentinel.check()
-                results = self._batch(mutations, self._tx)
+                results = self._batch(mutations)
                 self._checkpoint()
             self._bells.ring()
             return results
@@ -126,10 +125,12 @@ class SqliteStore:
             if poisons(error):
                 self._reopen()
             return [storage_error(error)] * len(mutations)
+        except Exception as error:  # noqa: BLE001 - a defect must fail its batch, not end the writer thread
+            return [error] * len(mutations)
 
-    def _batch(self, mutations: Sequence[Mutation], tx: SqliteTransaction) -> list[Applied | BaseException]:
+    def _batch(self, mutations: Sequence[Mutation]) -> list[Applied | BaseException]:
         results: list[Applied | BaseException] = []
-        execute = tx.connection.execute
+        tx, execute = self._tx, self._writing.execute
         execute("BEGIN IMMEDIATE")
         try:
             for mutation in mutations:
@@ -142,7 +143,7 @@ class SqliteStore:
                 execute("RELEASE one")
             execute("COMMIT")
         except BaseException:
-            if tx.connection.in_transaction:
+            if self._writing.in_transaction:
                 execute("ROLLBACK")
             raise
         return results
@@ -162,96 +163,16 @@ class SqliteStore:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _reads(self) -> Iterator[SqliteTransaction]:
+    async def _reading(self, work: Callable[[Reader], T]) -> T:
         with _translated():
             if self.path is None:
-                yield SqliteTransaction(self._reading, self._identity)
-                return
-            self._reading.execute("BEGIN")
+                return work(self._tx)
+            # Short, and never across an await: a reader that stays open pins the write-ahead log.
+            self._read_connection.execute("BEGIN")
             try:
-                yield SqliteTransaction(self._reading, self._identity)
+                return work(SqliteTransaction(self._read_connection, self._identity))
             finally:
-                self._reading.execute("COMMIT")
-
-    async def head(self, history: str) -> Head | None:
-        with self._reads() as tx:
-            row = tx.find(history)
-        return None if row is None else logic.head_of(row)
-
-    async def read(
-        self,
-        history: str,
-        *,
-        version: int | None = None,
-        start: int = 0,
-        stop: int | None = None,
-        max_bytes: int | None = None,
-        references: bool = False,
-    ) -> Slice:
-        with self._reads() as tx:
-            row = existing(tx, history)
-            view = view_of(tx, row, version)
-            size = length(view.ranges)
-            first, last = min(start, size), size if stop is None else min(stop, size)
-            rows = rows_of(tx, row, view, first, last, max_bytes)
-        return Slice(
-            history=history, version=view.version, len=size, start=first, rows=rows, content=(row.hid, view.layout)
-        )
-
-    async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
-        with self._reads() as tx:
-            view = view_of(tx, existing(tx, history), version)
-            found = {entry_id: logic.positions(tx, view.ranges, entry_id) for entry_id in entry_ids}
-        return {entry_id: indices[0] for entry_id, indices in found.items() if indices}
-
-    async def delta(self, history: str, since: int) -> Delta:
-        with self._reads() as tx:
-            row = existing(tx, history)
-            old, new = view_of(tx, row, since), view_of(tx, row, None)
-            return Delta(
-                history=history,
-                from_version=since,
-                version=row.version,
-                len=row.len,
-                edits=edits_between(tx, old.ranges, new.ranges),
-            )
-
-    async def versions(self, history: str, *, cursor: str | None, limit: int) -> Page:
-        (below,) = _open_cursor("versions", cursor, (1 << 62,))
-        with self._reads() as tx:
-            row = existing(tx, history)
-            found = tx.execute(
-                "SELECT version, kind, at, len, actor, writer FROM change WHERE hid = ? AND version < ?"
-                " ORDER BY version DESC LIMIT ?",
-                (row.hid, below, limit + 1),
-            ).fetchall()
-        rows = tuple(
-            VersionRow(version=version, kind=kind, at=at, len=size, actor=actor, local=writer == self._identity)
-            for version, kind, at, size, actor, writer in found[:limit]
-        )
-        return Page(rows=rows, cursor=_cursor("versions", rows[-1].version) if len(found) > limit else None)
-
-    async def list(self, *, prefix: str, cursor: str | None, limit: int, order_by: str) -> Page:
-        column = {"name": "name", "updatedAt": "updated_at", "createdAt": "created_at"}[order_by]
-        where, after = "name >= ? AND name < ?", ()
-        values: list[Any] = [prefix, prefix + "\U0010ffff"]
-        if cursor is not None:
-            after = _open_cursor(f"list:{order_by}:{prefix}", cursor, ())
-            where += " AND (name > ?)" if column == "name" else f" AND ({column}, name) < (?, ?)"
-            values += after
-        order = "name" if column == "name" else f"{column} DESC, name DESC"
-        with self._reads() as tx:
-            found = tx.execute(
-                f"SELECT {HISTORY_COLUMNS} FROM history WHERE live = 1 AND {where} ORDER BY {order} LIMIT ?",
-                (*values, limit + 1),
-            ).fetchall()
-        rows = tuple(logic.head_of(history_row(each)) for each in found[:limit])
-        if len(found) <= limit:
-            return Page(rows=rows, cursor=None)
-        last = rows[-1]
-        key = (last.history,) if column == "name" else (getattr(last, column), last.history)
-        return Page(rows=rows, cursor=_cursor(f"list:{order_by}:{prefix}", *key))
+                self._read_connection.execute("COMMIT")
 
     async def search(self, query: str, *, prefix: str, cursor: str | None, limit: int) -> Page:
         raise NotImplementedError
@@ -265,42 +186,14 @@ class SqliteStore:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         if not self._listeners:
-            self._told = self._last_change()
+            with _translated():
+                connection = self._tx.connection if self.path is None else self._read_connection
+                self._told = SqliteTransaction(connection, self._identity).last_change()
             if self.path is not None and self._poll is None:
-                self._bells.listen(self._loop, self._tell)
-                self._poll = self._loop.create_task(poll(self._reading, self._tell))
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    def _last_change(self) -> int:
-        return int(self._reading.execute("SELECT max(id) FROM change").get or 0)
-
-    def _tell(self) -> bool:
-        """Tell the listeners of every change since the last telling, own and foreign alike, in commit order."""
-        if not self._listeners:
-            return False
-        with self._reads() as tx:
-            events, self._told = events_since(tx, self._told)
-        for event in events:
-            for listener in list(self._listeners):
-                listener(event)
-        return bool(events)
-
-
-def _cursor(kind: str, *key: Any) -> str:
-    return base64.urlsafe_b64encode(dumps([kind, *key]).encode()).decode()
-
-
-def _open_cursor(kind: str, cursor: str | None, first: tuple[Any, ...]) -> tuple[Any, ...]:
-    if cursor is None:
-        return first
-    try:
-        found = loads(base64.urlsafe_b64decode(cursor.encode()))
-    except ValueError:
-        raise CursorInvalid from None
-    if not isinstance(found, list) or not found or found[0] != kind:
-        raise CursorInvalid
-    return tuple(found[1:])
+                loop = self._loop
+                self._bells.listen(loop, lambda: loop.create_task(self._tell()))
+                self._poll = loop.create_task(poll(self._read_connection, self._tell))
+        return super().subscribe(listener)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import os
 import secrets
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import apsw
@@ -107,7 +107,7 @@ class Doorbells:
             self._ringing.close()
 
 
-async def poll(connection: apsw.Connection, changed: Callable[[], bool]) -> None:
+async def poll(connection: apsw.Connection, changed: Callable[[], Awaitable[bool]]) -> None:
     """Watch `PRAGMA data_version` for ever; `changed` says whether there was something to tell.
 
     The pragma, not apsw's `data_version()`: that file control does not notice foreign commits before a read.
@@ -119,6 +119,6 @@ async def poll(connection: apsw.Connection, changed: Callable[[], bool]) -> None
         now = connection.execute("PRAGMA data_version").get
         if now != seen:
             seen = now
-            if changed():
+            if await changed():
                 busy_until = clock() + BUSY_SPAN
         await asyncio.sleep(BUSY_SECONDS if clock() < busy_until else IDLE_SECONDS)

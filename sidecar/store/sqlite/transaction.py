@@ -14,13 +14,14 @@ from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import Layout, pack, unpack
 from sidecar.store.base import Baseline
 from sidecar.store.sqlite.schema import SHIFT
-from sidecar.store.transaction import REMEMBERED, EntryRow, HistoryRow, StoredEntry, VersionRecord
+from sidecar.store.transaction import ORDERS, REMEMBERED, EntryRow, HistoryRow, StoredEntry, VersionRecord
 
 _HISTORY = (
     "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
     " base_estimate, calibration, title, tags, metadata, created_at, updated_at"
 )
 _CHANGE = "hid, version, previous, kind, layout, len, marks, at, actor, operation_id, renamed_from"
+_CHANGE_OF = ", ".join(f"change.{name}" for name in _CHANGE.split(", "))
 
 
 class SqliteTransaction:
@@ -106,6 +107,45 @@ class SqliteTransaction:
             if row_id >> SHIFT == log and json.loads(body)["id"] == entry_id:
                 found.append(row_id & mask)
         return found
+
+    def records_below(self, hid: int, version: int, limit: int) -> list[tuple[VersionRecord, bool]]:
+        found = self.execute(
+            f"SELECT {_CHANGE}, writer FROM change WHERE hid = ? AND version < ? ORDER BY version DESC LIMIT ?",
+            (hid, version, limit),
+        ).fetchall()
+        return [(version_record(row[:-1]), row[-1] == self.writer) for row in found]
+
+    def histories(self, prefix: str, order_by: str, after: tuple[Any, ...] | None, limit: int) -> list[HistoryRow]:
+        column = ORDERS[order_by]
+        where, values = "name >= ? AND name < ?", [prefix, prefix + "\U0010ffff"]
+        if after is not None:
+            where += " AND name > ?" if column == "name" else f" AND ({column}, name) < (?, ?)"
+            values += after
+        order = "name" if column == "name" else f"{column} DESC, name DESC"
+        found = self.execute(
+            f"SELECT {_HISTORY} FROM history WHERE live = 1 AND {where} ORDER BY {order} LIMIT ?", (*values, limit)
+        ).fetchall()
+        return [history_row(row) for row in found]
+
+    def last_change(self) -> tuple[int, int]:
+        return 0, int(self.execute("SELECT max(id) FROM change").get or 0)
+
+    def changes_since(self, last: tuple[int, int]) -> list[tuple[tuple[int, int], str, VersionRecord, bool]]:
+        # One writer at a time, so the row number is the commit order.
+        found = self.execute(
+            f"SELECT change.id, change.writer, history.name, {_CHANGE_OF} FROM change JOIN history USING(hid)"
+            " WHERE change.id > ? ORDER BY change.id",
+            (last[1],),
+        ).fetchall()
+        return [((0, row[0]), row[2], version_record(row[3:]), row[1] == self.writer) for row in found]
+
+    def next_rename(self, hid: int, version: int) -> str | None:
+        name: str | None = self.execute(
+            "SELECT renamed_from FROM change WHERE hid = ? AND version > ? AND renamed_from IS NOT NULL"
+            " ORDER BY version LIMIT 1",
+            (hid, version),
+        ).get
+        return name
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -194,7 +234,7 @@ class SqliteTransaction:
 
 
 def history_row(row: Sequence[Any]) -> HistoryRow:
-    """Read the columns of `HISTORY_COLUMNS`."""
+    """Read the columns of `_HISTORY`."""
     (hid, name, version, layout, length, tail, cumulative, estimate, marks, tokens, base_version, base_len,
      base_estimate, calibration, title, tags, metadata, created_at, updated_at) = row  # fmt: skip
     found = HistoryRow(
@@ -210,16 +250,12 @@ def history_row(row: Sequence[Any]) -> HistoryRow:
 
 
 def version_record(row: Sequence[Any]) -> VersionRecord:
-    """Read the columns of `CHANGE_COLUMNS`."""
+    """Read the columns of `_CHANGE`."""
     hid, version, previous, kind, layout, length, marks, at, actor, operation_id, renamed_from = row
     return VersionRecord(
         hid=hid, version=version, previous=previous, kind=kind, layout=layout, len=length, marks=marks, at=at,
         actor=actor, operation_id=operation_id, renamed_from=renamed_from,
     )  # fmt: skip
-
-
-HISTORY_COLUMNS = _HISTORY
-CHANGE_COLUMNS = _CHANGE
 
 
 def _keys(log: int, lo: int, hi: int) -> tuple[int, int]:

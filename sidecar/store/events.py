@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from sidecar.core.layouts import clip, length
 from sidecar.store.base import ChangeEvent, StoredEdit
-from sidecar.store.sqlite.transaction import CHANGE_COLUMNS, SqliteTransaction, version_record
-from sidecar.store.transaction import VersionRecord
+from sidecar.store.transaction import Reader, VersionRecord
 from sidecar.store.views import edits_between
 
 MAX_ENTRIES = 2000
 """A change that brings more entries is told without them: the receiver reads for itself."""
 
-_COLUMNS = ", ".join(f"change.{name}" for name in CHANGE_COLUMNS.split(", "))
 
-
-def events_since(tx: SqliteTransaction, last: int) -> tuple[list[ChangeEvent], int]:
-    """Return the events of every change after journal row `last`, and the newest row."""
-    found: Sequence[Any] = tx.execute(
-        f"SELECT change.id, change.writer, history.name, {_COLUMNS} FROM change JOIN history USING(hid)"
-        " WHERE change.id > ? ORDER BY change.id",
-        (last,),
-    ).fetchall()
+def events_since(tx: Reader, last: tuple[int, int]) -> tuple[list[ChangeEvent], tuple[int, int]]:
+    """Return the events of every change behind the cursor `last`, and the new cursor."""
     events: list[ChangeEvent] = []
-    for _, writer, name, *columns in found:
-        events += _events(tx, name, version_record(columns), writer == tx.writer)
-    return events, found[-1][0] if found else last
+    for cursor, newest_name, record, local in tx.changes_since(last):
+        events += _events(tx, newest_name, record, local)
+        last = cursor
+    return events, last
 
 
-def _events(tx: SqliteTransaction, newest_name: str, record: VersionRecord, local: bool) -> Iterator[ChangeEvent]:
-    name = _name_then(tx, record, newest_name)
+def _events(tx: Reader, newest_name: str, record: VersionRecord, local: bool) -> Iterator[ChangeEvent]:
+    # The name the history had after this change is what the next rename renamed.
+    name = tx.next_rename(record.hid, record.version) or newest_name
     if record.renamed_from is not None:
         yield _event(record, record.renamed_from, local, deleted=True, renamed_to=name)
         yield _event(record, name, local, previous=0)
@@ -67,7 +60,7 @@ def _event(
     )
 
 
-def _edits(tx: SqliteTransaction, record: VersionRecord) -> tuple[StoredEdit, ...] | None:
+def _edits(tx: Reader, record: VersionRecord) -> tuple[StoredEdit, ...] | None:
     before = tx.version(record.hid, record.previous) if record.previous else None
     if record.previous and before is None:
         return None  # pruned meanwhile
@@ -76,13 +69,3 @@ def _edits(tx: SqliteTransaction, record: VersionRecord) -> tuple[StoredEdit, ..
     if length(new) - length(old) > MAX_ENTRIES:
         return None
     return edits_between(tx, old, new)
-
-
-def _name_then(tx: SqliteTransaction, record: VersionRecord, newest: str) -> str:
-    """Return the name the history had after this change: what the next rename renamed."""
-    later = tx.execute(
-        "SELECT renamed_from FROM change WHERE hid = ? AND version > ? AND renamed_from IS NOT NULL"
-        " ORDER BY version LIMIT 1",
-        (record.hid, record.version),
-    ).get
-    return newest if later is None else str(later)

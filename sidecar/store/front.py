@@ -1,0 +1,134 @@
+"""What every engine's store does alike: reads over a `Reader`, cursors, and the feed to listeners."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from sidecar.store import logic
+from sidecar.store.base import Delta, Head, Listener, Page, Slice, VersionRow
+from sidecar.store.cursors import make_cursor, open_cursor
+from sidecar.store.events import events_since
+from sidecar.store.transaction import ORDERS, Reader
+from sidecar.store.views import edits_between, existing, rows_of, view_of
+
+T = TypeVar("T")
+
+
+class StoreFront(ABC):
+    """The reading half of a store. An engine says how a `Reader` is run (`_reading`)."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+        self._told: tuple[int, int] = (0, 0)
+
+    @abstractmethod
+    async def _reading(self, work: Callable[[Reader], T]) -> T:
+        """Run `work` in one read transaction, off the event loop where the engine waits for a network."""
+
+    async def head(self, history: str) -> Head | None:
+        """Return the live history of this name, or `None`."""
+        row = await self._reading(lambda tx: tx.find(history))
+        return None if row is None else logic.head_of(row)
+
+    async def read(
+        self,
+        history: str,
+        *,
+        version: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
+        max_bytes: int | None = None,
+        references: bool = False,
+    ) -> Slice:
+        """Read entries of a version."""
+
+        def work(tx: Reader) -> Slice:
+            row = existing(tx, history)
+            view = view_of(tx, row, version)
+            first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
+            rows = rows_of(tx, row, view, first, last, max_bytes)
+            content = (row.hid, view.layout)
+            return Slice(history=history, version=view.version, len=view.len, start=first, rows=rows, content=content)
+
+        return await self._reading(work)
+
+    async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
+        """Return the index of each entry id that the version holds."""
+
+        def work(tx: Reader) -> dict[str, int]:
+            ranges = view_of(tx, existing(tx, history), version).ranges
+            found = {entry_id: logic.positions(tx, ranges, entry_id) for entry_id in entry_ids}
+            return {entry_id: indices[0] for entry_id, indices in found.items() if indices}
+
+        return await self._reading(work)
+
+    async def delta(self, history: str, since: int) -> Delta:
+        """Return the edits from version `since` to the newest."""
+
+        def work(tx: Reader) -> Delta:
+            row = existing(tx, history)
+            edits = edits_between(tx, view_of(tx, row, since).ranges, view_of(tx, row, None).ranges)
+            return Delta(history=history, from_version=since, version=row.version, len=row.len, edits=edits)
+
+        return await self._reading(work)
+
+    async def versions(self, history: str, *, cursor: str | None, limit: int) -> Page:
+        """Return VersionRow, newest first."""
+        below = 1 << 53 if cursor is None else open_cursor("versions", cursor, (int,))[0]
+
+        def work(tx: Reader) -> Page:
+            found = tx.records_below(existing(tx, history).hid, below, limit + 1)
+            rows = tuple(
+                VersionRow(
+                    version=record.version,
+                    kind=record.kind,
+                    at=record.at,
+                    len=record.len,
+                    actor=record.actor,
+                    local=local,
+                )
+                for record, local in found[:limit]
+            )
+            return Page(rows=rows, cursor=make_cursor("versions", rows[-1].version) if len(found) > limit else None)
+
+        return await self._reading(work)
+
+    async def list(self, *, prefix: str, cursor: str | None, limit: int, order_by: str) -> Page:
+        """Return Head rows."""
+        listing = f"list:{order_by}:{prefix}"
+        kinds: tuple[type, ...] = (str,) if order_by == "name" else (int, str)
+        after = None if cursor is None else open_cursor(listing, cursor, kinds)
+
+        def work(tx: Reader) -> Page:
+            found = tx.histories(prefix, order_by, after, limit + 1)
+            rows = tuple(logic.head_of(row) for row in found[:limit])
+            if len(found) <= limit:
+                return Page(rows=rows, cursor=None)
+            last, column = rows[-1], ORDERS[order_by]
+            key = (last.history,) if order_by == "name" else (getattr(last, column), last.history)
+            return Page(rows=rows, cursor=make_cursor(listing, *key))
+
+        return await self._reading(work)
+
+    # --- the feed -----------------------------------------------------------------------------------------------------
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Tell `listener` of every change of every history from now on; call the result to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def _tell(self) -> bool:
+        """Tell the listeners of every change since the last telling, own and foreign alike, in commit order."""
+        if not self._listeners:
+            return False
+        before = self._told
+        events, told = await self._reading(lambda tx: events_since(tx, before))
+        if self._told != before:
+            return True  # another telling overtook this one while it read
+        self._told = told
+        for event in events:
+            for listener in list(self._listeners):
+                listener(event)
+        return bool(events)
