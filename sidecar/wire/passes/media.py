@@ -29,6 +29,15 @@ _SAME_TYPE = {
     "audio/x-wav": "audio/wav",
     "audio/mp3": "audio/mpeg",
 }
+_TYPE_OF_NAME = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "pdf": "application/pdf",
+}
+"""Types that an address tells by its ending, for wires that want one with an address."""
 _KINDS: dict[type, MediaKind] = {Image: "image", File: "file", Audio: "audio"}
 _NOUNS: dict[MediaKind, str] = {"image": "image", "file": "document", "audio": "sound"}
 
@@ -97,6 +106,8 @@ def _normalise(block: Media) -> Media | None:
     if mime_type is not None:
         mime_type = mime_type.split(";")[0].strip().lower()
         mime_type = _SAME_TYPE.get(mime_type, mime_type) or None
+    if mime_type is None and url is not None:
+        mime_type = _TYPE_OF_NAME.get(url.split("?")[0].rsplit(".", 1)[-1].lower())
     if data is not None:
         if not data.isascii():
             return None
@@ -111,6 +122,8 @@ def _normalise(block: Media) -> Media | None:
         url = scrub(url)
         if not url.strip():
             return None
+    if isinstance(block, File) and block.name is not None and scrub(block.name) is not block.name:
+        block = evolve(block, name=scrub(block.name))
     if data == block.data and mime_type == block.mime_type and url == block.url:
         return block
     return evolve(block, data=data, mime_type=mime_type, url=url)

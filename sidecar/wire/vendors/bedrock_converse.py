@@ -220,7 +220,8 @@ class BedrockShaper(BlockShaper):
         if system and wanted > 1:
             system.append(_CACHE_POINT)
             spare = 1
-        for index in marker_places(list(range(len(self.messages))), wanted, spare):
+        users = [index for index, message in enumerate(self.messages) if message["role"] == "user"]
+        for index in marker_places(users, wanted, spare):
             message = self.messages[index]
             self.messages[index] = {**message, "content": [*message["content"], _CACHE_POINT]}
 
