@@ -23,7 +23,19 @@ from typing import Final, TypeAlias
 from attrs import evolve, frozen
 
 from sidecar.core.jsontext import Json, dumpb
-from sidecar.core.messages import ABSENT, Assistant, Entry, Note, Tool, message_to_json
+from sidecar.core.messages import (
+    ABSENT,
+    Absent,
+    Assistant,
+    Block,
+    Entry,
+    Note,
+    Origin,
+    Reasoning,
+    Tool,
+    ToolCall,
+    message_to_json,
+)
 from sidecar.formats.head import Head
 from sidecar.formats.source import Source
 from sidecar.wire.base import Loss, Severity
@@ -160,6 +172,11 @@ class Report:
         if count:
             self.add("compactedAway", "info", f"{count} entries before a compaction are not in the live view")
 
+    @property
+    def has_records(self) -> bool:
+        """Whether `take_records` would return any."""
+        return bool(self._records)
+
     def take_records(self) -> list[Json]:
         """Hand over the records kept since the last call."""
         records, self._records = self._records, []
@@ -172,37 +189,54 @@ def assemble(items: Iterable[Item], report: Report, salt: str) -> Iterator[Entry
     `salt` makes hashed ids of different formats differ.
     """
     finish = _Finisher(salt)
-    group: list[Entry] = []
+    # The entry that is open with the pieces of its answer, and the results and notes that stand behind it.
+    pieces: list[Entry] = []
+    behind: list[Entry] = []
     key: str | None = None
     early: list[Json] = []
+
+    def close() -> Iterator[Entry]:
+        if pieces:
+            yield finish(pieces[0] if len(pieces) == 1 else _joined(pieces))
+            yield from map(finish, behind)
+            pieces.clear()
+            behind.clear()
+
     for item in items:
-        records = report.take_records()
-        if records:
-            if group:
-                group[-1] = keep(group[-1], records=records)
+        if report.has_records:
+            last = behind or pieces
+            if last:
+                last[-1] = keep(last[-1], records=report.take_records())
             else:
-                early += records
+                early += report.take_records()
         if isinstance(item, Restart):
-            yield from map(finish, group)
-            group, key = [], None
+            yield from close()
             yield item
             continue
         entry = item.entry
         if early:
             entry, early = keep(entry, records=early), []
-        if group and isinstance(group[0].message, Assistant):
-            if isinstance(entry.message, Assistant) and key is not None and item.answer == key:
-                group[0] = _join(group[0], entry)
-                continue
-            if isinstance(entry.message, Tool | Note):
-                group.append(entry)
-                continue
-        yield from map(finish, group)
-        group, key = [entry], item.answer
-    records = report.take_records()
-    if records and group:
-        group[-1] = keep(group[-1], records=records)
-    yield from map(finish, group)
+        if pieces:
+            message = entry.message
+            if isinstance(pieces[0].message, Assistant):
+                if key is not None and item.answer == key and isinstance(message, Assistant):
+                    pieces.append(entry)
+                    continue
+                if isinstance(message, Tool | Note):
+                    behind.append(entry)
+                    continue
+            yield from close()
+        pieces.append(entry)
+        key = item.answer
+    last = behind or pieces
+    if last and report.has_records:
+        last[-1] = keep(last[-1], records=report.take_records())
+    yield from close()
+
+
+def kept(fields: Mapping[str, Json]) -> dict[str, Json] | None:
+    """Return the `_meta` of an entry that keeps these source fields."""
+    return {META_KEY: {"fields": fields}} if fields else None
 
 
 def keep(entry: Entry, *, fields: Mapping[str, Json] | None = None, records: list[Json] | None = None) -> Entry:
@@ -226,22 +260,38 @@ def rest(record: Mapping[str, Json], known: frozenset[str]) -> dict[str, Json]:
     return {key: value for key, value in record.items() if key not in known and value not in (None, [], {}, "")}
 
 
-def _join(first: Entry, second: Entry) -> Entry:
-    one, two = first.message, second.message
-    assert isinstance(one, Assistant) and isinstance(two, Assistant)
-    content = two.content if one.content is ABSENT or one.content is None else one.content
-    if one.blocks and two.blocks:
-        content = (*one.blocks, *two.blocks)
-    message = evolve(
-        one,
-        content=content,
-        reasoning=(*one.reasoning, *two.reasoning),
-        tool_calls=(*one.tool_calls, *two.tool_calls),
-        origin=one.origin or two.origin,
+def _joined(pieces: list[Entry]) -> Entry:
+    """Return one assistant entry made of the pieces of one answer, under the id of the first."""
+    content: list[Block] = []
+    first: tuple[Block, ...] | None | Absent = ABSENT
+    reasoning: list[Reasoning] = []
+    calls: list[ToolCall] = []
+    origin: Origin | None = None
+    fields: dict[str, Json] = {}
+    records: list[Json] = []
+    for piece in pieces:
+        message = piece.message
+        assert isinstance(message, Assistant)
+        if isinstance(message.content, tuple):
+            content += message.content
+            first = ()
+        elif first is ABSENT:
+            first = message.content
+        reasoning += message.reasoning
+        calls += message.tool_calls
+        origin = origin or message.origin
+        found = (piece.meta or {}).get(META_KEY) or {}
+        fields.update(found.get("fields") or {})
+        records += found.get("records") or ()
+    head = pieces[0]
+    message = Assistant(
+        content=tuple(content) if content or first == () else first,
+        reasoning=tuple(reasoning),
+        tool_calls=tuple(calls),
+        origin=origin,
     )
-    joined = evolve(first, message=message)
-    kept = (second.meta or {}).get(META_KEY) or {}
-    return keep(joined, fields=kept.get("fields"), records=kept.get("records"))
+    joined = Entry(message=message, id=head.id, ts=head.ts, meta=kept(fields))
+    return keep(joined, records=records) if records else joined
 
 
 class _Finisher:
@@ -258,7 +308,14 @@ class _Finisher:
             for call in message.tool_calls:
                 self._names[call.id] = call.name
         elif isinstance(message, Tool) and message.name is None and message.call_id in self._names:
-            entry = evolve(entry, message=evolve(message, name=self._names[message.call_id]))
+            named = Tool(
+                call_id=message.call_id,
+                content=message.content,
+                name=self._names[message.call_id],
+                is_error=message.is_error,
+                extra=message.extra,
+            )
+            entry = Entry(message=named, id=entry.id, ts=entry.ts, meta=entry.meta)
         given = entry.id
         if not given:
             self._chain = hashlib.sha256(self._chain + dumpb(message_to_json(entry.message))).digest()

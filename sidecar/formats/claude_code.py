@@ -43,7 +43,7 @@ from sidecar.formats.base import (
     Report,
     Restart,
     assemble,
-    keep,
+    kept,
     rest,
 )
 from sidecar.formats.head import Head
@@ -336,7 +336,7 @@ def _user(record: dict[str, Any], report: Report, where: str) -> Iterator[Item]:
     uuid, ts = id_of(record.get("uuid")), millis(record.get("timestamp"))
     fields = rest(record, _KNOWN)
     if isinstance(content, str):
-        yield Draft(entry=keep(Entry(message=_said(record, (Text(content),)), id=uuid, ts=ts), fields=fields))
+        yield Draft(entry=Entry(message=_said(record, (Text(content),)), id=uuid, ts=ts, meta=kept(fields)))
         return
     said: list[Block] = []
     results = 0
@@ -348,14 +348,14 @@ def _user(record: dict[str, Any], report: Report, where: str) -> Iterator[Item]:
                 is_error=block.get("is_error") is True,
             )
             results += 1
-            entry = Entry(message=result, id=uuid if results == 1 else f"{uuid}/{results}" if uuid else "", ts=ts)
-            yield Draft(entry=keep(entry, fields=fields))
+            name = uuid if results == 1 or not uuid else f"{uuid}/{results}"
+            yield Draft(entry=Entry(message=result, id=name, ts=ts, meta=kept(fields)))
             fields = {}
         else:
             said.append(anthropic_block(block))
     if said or not content:
         name = f"{uuid}/text" if uuid and results else uuid
-        yield Draft(entry=keep(Entry(message=_said(record, tuple(said)), id=name, ts=ts), fields=fields))
+        yield Draft(entry=Entry(message=_said(record, tuple(said)), id=name, ts=ts, meta=kept(fields)))
 
 
 def _said(record: dict[str, Any], blocks: tuple[Block, ...]) -> User | Note | Summary:
@@ -403,9 +403,9 @@ def _assistant(record: dict[str, Any], report: Report, where: str) -> Iterator[I
         ),
         id=id_of(record.get("uuid")),
         ts=millis(record.get("timestamp")),
+        meta=kept({**rest(record, _KNOWN), **rest(message, _KNOWN_MESSAGE)}),
     )
-    fields = {**rest(record, _KNOWN), **rest(message, _KNOWN_MESSAGE)}
-    yield Draft(entry=keep(entry, fields=fields), answer=text_of(message.get("id")))
+    yield Draft(entry=entry, answer=text_of(message.get("id")))
 
 
 def _input(value: Json) -> str:
