@@ -40,34 +40,38 @@ class Pairing:
     def add(self, index: int, entry: Entry) -> None:
         """Take the entry at `index` into account; indices must come in order."""
         message = entry.message
-        if isinstance(message, Assistant):
-            if message.tool_calls:
+        kind = type(message)
+        if kind is Assistant:
+            calls = message.tool_calls  # type: ignore[union-attr]
+            if len(calls) == 1:
+                self._owners[calls[0].id] = [(index, 0)]
+                self._next[calls[0].id] = 0
+            elif calls:
                 owners: dict[str, list[Place]] = {}
-                for position, call in enumerate(message.tool_calls):
+                for position, call in enumerate(calls):
                     owners.setdefault(call.id, []).append((index, position))
-                for call_id, places in owners.items():
-                    self._owners[call_id] = places
-                    self._next[call_id] = 0
-        elif isinstance(message, Tool):
-            places = self._owners.get(message.call_id, _NONE)
-            answered = self._next.get(message.call_id, 0)
-            if not places:
+                self._owners.update(owners)
+                self._next.update(dict.fromkeys(owners, 0))
+        elif kind is Tool:
+            call_id = message.call_id  # type: ignore[union-attr]
+            places = self._owners.get(call_id)
+            if places is None:
                 self.orphans.append(index)
-            elif answered >= len(places):
+                return
+            answered = self._next[call_id]
+            if answered >= len(places):
                 self.duplicates.append(index)
             else:
-                self._next[message.call_id] = answered + 1
-                self.result_of[places[answered]] = index
-                self.call_of[index] = places[answered]
+                self._next[call_id] = answered + 1
+                place = places[answered]
+                self.result_of[place] = index
+                self.call_of[index] = place
 
     def awaited(self, call_id: str) -> Place | None:
         """Return the call that the next result with this id would answer, if there is one."""
-        places = self._owners.get(call_id, _NONE)
+        places = self._owners.get(call_id, [])
         answered = self._next.get(call_id, 0)
         return places[answered] if answered < len(places) else None
-
-
-_NONE: list[Place] = []
 
 
 def pair(entries: Sequence[Entry]) -> Pairing:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from sidecar.core.errors import Unprojectable
+from sidecar.core.messages import Assistant, Tool
 from sidecar.core.turns import Pairing
 from sidecar.wire.base import Item, Options, Projected
 from sidecar.wire.models import capabilities_of, overridden
@@ -50,9 +51,11 @@ def project(items: Sequence[Item], vendor: str, options: Options) -> Projected:
     names: set[str] = set()
     for index, item in enumerate(items):
         entry = item.entry
-        pairing.add(index, entry)
-        for call in entry.tool_calls:
-            names.add(call.name)
+        kind = type(entry.message)
+        if kind is Assistant or kind is Tool:
+            pairing.add(index, entry)
+            for call in entry.tool_calls:
+                names.add(call.name)
     shaper = projection.shape(context, frozenset(names))
     for _, unit in lay_out(items, pairing, report):
         shaper.add(unit)

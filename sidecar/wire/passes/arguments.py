@@ -44,7 +44,9 @@ def _read(call: ToolCall, item: Item, context: Context) -> tuple[dict[str, Json]
         except ValueError:
             value = None
         again = True
-    if not isinstance(value, dict) or _depth_over(value, MAX_DEPTH):
+    # Only a text with that many brackets can nest that deep.
+    many = text.count("{") + text.count("[") > MAX_DEPTH
+    if not isinstance(value, dict) or (many and _depth_over(value, MAX_DEPTH)):
         report.loss("X7", "warning", item, "arguments that are not a JSON object are sent as an empty object")
         return {}, False
     if again:

@@ -9,7 +9,7 @@ from sidecar.core.jsontext import Json
 from sidecar.core.messages import Block, Reasoning, Text
 from sidecar.wire.base import Item
 from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.reasoning import reasoning_to_send
+from sidecar.wire.passes.reasoning import reasoning_of
 from sidecar.wire.passes.shaper import BaseShaper
 from sidecar.wire.projection import Context
 
@@ -47,7 +47,7 @@ class BlockShaper(BaseShaper):
     def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
         """Write an assistant message: reasoning where it stood, text, calls last (X20)."""
         item = items[0]
-        reasoning = [part for each in items for part in reasoning_to_send(each, self.context)]
+        reasoning = reasoning_of(items, self.context)
         parts = self.assistant_parts(item, blocks)
         if not parts and not calls:
             if reasoning:

@@ -13,7 +13,7 @@ from sidecar.wire.passes.arguments import arguments_object, arguments_text
 from sidecar.wire.passes.content import join_text, plain_text, with_error_prefix
 from sidecar.wire.passes.layout import Call
 from sidecar.wire.passes.media import data_url
-from sidecar.wire.passes.reasoning import reasoning_to_send
+from sidecar.wire.passes.reasoning import reasoning_of
 from sidecar.wire.passes.shaper import BaseShaper, Message, marker_places
 
 Sent = tuple[tuple[Call, tuple[str, str]], ...]
@@ -26,6 +26,10 @@ class ChatShaper(BaseShaper):
 
     def user(self, item: Item, blocks: list[Block]) -> None:
         """Write a user message; without content it is left out where the vendor refuses it."""
+        if len(blocks) == 1 and type(blocks[0]) is Text and blocks[0].text:
+            self._bridge(item)
+            self._append(self.user_message(item, blocks), item)
+            return
         if len(blocks) > 1:
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)] or blocks[:1]
         if not self._has_content(blocks):
@@ -39,8 +43,9 @@ class ChatShaper(BaseShaper):
     def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
         """Write an assistant message by the null rule of the vendor."""
         item = items[0]
-        reasoning = [part for each in items for part in reasoning_to_send(each, self.context)]
-        blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
+        reasoning = reasoning_of(items, self.context)
+        if len(blocks) != 1 or type(blocks[0]) is not Text or not blocks[0].text:
+            blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
         message: Message = {"role": "assistant"}
         if blocks:
             message["content"] = self.assistant_content(item, blocks)
@@ -109,13 +114,15 @@ class ChatShaper(BaseShaper):
 
     def result_content(self, call: Call, blocks: list[Block], is_error: bool) -> Json:
         """Return the content of a result: text, or parts where it holds media that may stay."""
+        if len(blocks) == 1 and type(blocks[0]) is Text and not is_error:
+            return blocks[0].text
         if any(isinstance(block, Image | File | Audio) for block in blocks):
             parts = [self.part(block) for block in blocks if plain_text(block) != ""]
             if is_error and call.result is not None and isinstance(blocks[0], Text):
                 text = with_error_prefix(blocks[0].text, self.context, call.result)
                 parts[0] = {"type": "text", "text": text}
             return parts
-        text = blocks[0].text if len(blocks) == 1 and isinstance(blocks[0], Text) else join_text(blocks)
+        text = join_text(blocks)
         if is_error and call.result is not None:
             text = with_error_prefix(text, self.context, call.result)
         return text

@@ -6,7 +6,7 @@ this vendor's own blocks. Everything else became text or was reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from sidecar.core.jsontext import dumps
@@ -36,15 +36,15 @@ _RESULT = ("result", "error")
 def user_blocks(item: Item, context: Context, hoisted: list[Block]) -> list[Block]:
     """Return the legal blocks of a user entry."""
     message = item.entry.message
-    assert isinstance(message, User)
+    assert type(message) is User
     return legal_blocks(message.content, item, "user", context, hoisted)
 
 
 def assistant_blocks(item: Item, context: Context, hoisted: list[Block]) -> list[Block]:
     """Return the legal blocks of an assistant entry, a guest's text wrapped."""
     message = item.entry.message
-    assert isinstance(message, Assistant)
-    blocks: Iterable[Block] = message.blocks
+    assert type(message) is Assistant
+    blocks: Sequence[Block] = message.blocks
     agent = item.entry.agent
     if agent and context.options.guests == "wrap":
         blocks = [wrap_guest(block, agent) for block in blocks]
@@ -54,7 +54,7 @@ def assistant_blocks(item: Item, context: Context, hoisted: list[Block]) -> list
 def result_blocks(item: Item, context: Context, hoisted: list[Block]) -> list[Block]:
     """Return the legal blocks of a tool result."""
     message = item.entry.message
-    assert isinstance(message, Tool)
+    assert type(message) is Tool
     return legal_blocks(message.content, item, "error" if message.is_error else "result", context, hoisted)
 
 
@@ -67,9 +67,14 @@ def wrap_guest(block: Block, agent: str) -> Block:
 
 
 def legal_blocks(
-    blocks: Iterable[Block], item: Item, place: Place, context: Context, hoisted: list[Block]
+    blocks: Sequence[Block], item: Item, place: Place, context: Context, hoisted: list[Block]
 ) -> list[Block]:
     """Return what of `blocks` may stand in `place`; media that have to move are appended to `hoisted`."""
+    if len(blocks) == 1:
+        # The common message is one plain text: nothing to look at but its letters.
+        only = blocks[0]
+        if type(only) is Text and not only.extra and only.text.isascii() and only.text.strip():
+            return [only]
     legal: list[Block] = []
     report = context.report
     text_rule = context.rules.text

@@ -56,6 +56,15 @@ def foreign(vendor: str | None, model: str | None, scope: str | None, opaque: bo
     return None
 
 
+def reasoning_of(items: tuple[Item, ...], context: Context) -> list[Reasoning]:
+    """Return the reasoning of the entries of one message that this vendor gets back."""
+    found: list[Reasoning] = []
+    for item in items:
+        if item.entry.message.reasoning:  # type: ignore[union-attr]
+            found += reasoning_to_send(item, context)
+    return found
+
+
 def reasoning_to_send(item: Item, context: Context) -> list[Reasoning]:
     """Return the parts of an assistant entry's reasoning that this vendor gets back, in order."""
     message = item.entry.message

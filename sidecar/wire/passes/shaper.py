@@ -56,15 +56,16 @@ class BaseShaper:
             self.round(unit)
             return
         message = unit.entry.message
+        kind = type(message)
         if message.extra:
             self._report_extra(unit)
         if unit.elided:
             self.report.loss("X22", "info", unit, "the entry is elided; the model sees a short text in its place")
-        if isinstance(message, User):
+        if kind is User:
             self.leading = False
             hoisted: list[Block] = []
             self.user(unit, user_blocks(unit, self.context, hoisted))
-        elif isinstance(message, Assistant):
+        elif kind is Assistant:
             self.leading = False
             hoisted = []
             self.assistant((unit,), assistant_blocks(unit, self.context, hoisted), ())

@@ -19,7 +19,7 @@ from sidecar.wire.passes.arguments import arguments_text
 from sidecar.wire.passes.content import join_text, plain_text, with_error_prefix
 from sidecar.wire.passes.layout import Call
 from sidecar.wire.passes.media import data_url
-from sidecar.wire.passes.reasoning import foreign, reasoning_to_send
+from sidecar.wire.passes.reasoning import foreign, reasoning_of
 from sidecar.wire.passes.shaper import BaseShaper
 from sidecar.wire.projection import IMAGE_TYPES, Capabilities, Context, MediaRule, Place, Projection, Rules
 
@@ -93,7 +93,7 @@ class ResponsesShaper(BaseShaper):
     def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
         """Write the items of one response: reasoning, message, calls (X20)."""
         item = items[0]
-        reasoning = [part for each in items for part in reasoning_to_send(each, self.context)]
+        reasoning = reasoning_of(items, self.context)
         spoken = self._spoken(item, blocks)
         called = [self._function_call(call, call_id, name) for call, (call_id, name) in calls]
         if not spoken and not called:
