@@ -8,8 +8,8 @@ key, and sends tracebacks (each case is a test in `tests/server/test_hardening.p
 Rules:
 - `handle_bodies` takes what one read brought and never raises. Requests start in arrival order.
 - A handler is sync, a coroutine function, a `@server.thread()` function, a generator as in pygls, or a sync function
-  that returns a future: what it does before it returns happens in arrival order, which is how mutations of a history
-  keep their order. Its own methods (`add_method`) answer plain JSON or `Spliced`; LSP features answer lsprotocol types.
+  that returns a future. Coroutines take their first step in arrival order, which is how requests for one history keep
+  theirs. Methods of our own (`add_method`) bring their conversions, LSP features answer lsprotocol types.
 - Nothing of params or results is logged above DEBUG.
 """
 
@@ -57,6 +57,10 @@ AnyFuture: TypeAlias = asyncio.Future[Any] | concurrent.futures.Future[Any]
 _NEVER_CANCELLED = frozenset((types.INITIALIZE, types.SHUTDOWN))
 
 
+def _as_it_is(result: Any) -> Json:
+    return result
+
+
 class Spliced:
     """A result that is JSON text already: the chunks go into the frame as they are, never decoded or encoded again."""
 
@@ -70,7 +74,7 @@ class Spliced:
 class _Route:
     read: Callable[[Json], Any]
     call: Callable[[Any], Any]
-    plain: bool  # the result is JSON and needs no conversion
+    write: Callable[[Any], Json]
 
 
 class SidecarProtocol(LanguageServerProtocol):
@@ -95,10 +99,15 @@ class SidecarProtocol(LanguageServerProtocol):
         """Whether the client asked for shutdown, so that the exit code is 0."""
         return self._shutdown
 
-    def add_method(self, name: str, read: Callable[[Json], Any], handler: Handler) -> None:
-        """Serve a method of our own: `read` makes params of JSON, `handler` answers JSON, `Spliced` or a future."""
+    def add_method(
+        self, name: str, read: Callable[[Json], Any], handler: Handler, write: Callable[[Any], Json] = _as_it_is
+    ) -> None:
+        """Serve a method of our own: `read` makes params of JSON, `write` JSON of what `handler` answers.
+
+        A handler may answer `Spliced` instead, which is not written but taken as it is.
+        """
         self.fm.feature(name)(handler)
-        self._routes[name] = _Route(read, handler, plain=True)
+        self._routes[name] = _Route(read, partial(self._start, handler), write)
 
     # --- coming in ----------------------------------------------------------------------------------------------------
 
@@ -156,9 +165,9 @@ class SidecarProtocol(LanguageServerProtocol):
         if isinstance(result, asyncio.Future | concurrent.futures.Future):
             self.running[message_id] = result
             self._starting = method == types.INITIALIZE and not result.done()
-            result.add_done_callback(partial(self._settle, message_id=message_id, method=method, plain=route.plain))
+            result.add_done_callback(partial(self._settle, message_id=message_id, method=method, write=route.write))
         else:
-            self._answer(message_id, result, route.plain)
+            self._answer(message_id, result, route.write)
 
     def _gate(self, message_id: MessageId, method: str) -> None:
         if self._shutdown:
@@ -170,14 +179,16 @@ class SidecarProtocol(LanguageServerProtocol):
         if message_id in self.running:
             raise Refusal(INVALID_REQUEST, "a request with this id is still being worked on")
 
-    def _settle(self, future: AnyFuture, *, message_id: MessageId, method: str, plain: bool) -> None:
+    def _settle(
+        self, future: AnyFuture, *, message_id: MessageId, method: str, write: Callable[[Any], Json]
+    ) -> None:
         self.running.pop(message_id, None)
         try:
             result = future.result()
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the boundary
             self._refuse(message_id, error, method)
         else:
-            self._answer(message_id, result, plain)
+            self._answer(message_id, result, write)
         if self._starting and method == types.INITIALIZE:
             self._starting = False
             postponed, self._postponed = self._postponed, []
@@ -233,7 +244,7 @@ class SidecarProtocol(LanguageServerProtocol):
             if handler is None:
                 raise Refusal(METHOD_NOT_FOUND, "method is not known")
             read = partial(read_params, self._converter, params_type(method))
-            route = self._routes[method] = _Route(read, partial(self._start, handler), plain=False)
+            route = self._routes[method] = _Route(read, partial(self._start, handler), self._converter.unstructure)
         return route
 
     def _start(self, handler: Handler, *args: Any, **kwargs: Any) -> Any:
@@ -283,12 +294,12 @@ class SidecarProtocol(LanguageServerProtocol):
 
     # --- going out ----------------------------------------------------------------------------------------------------
 
-    def _answer(self, message_id: MessageId, result: Any, plain: bool) -> None:
+    def _answer(self, message_id: MessageId, result: Any, write: Callable[[Any], Json]) -> None:
         try:
             if type(result) is Spliced:
                 chunks = result.chunks
             else:
-                chunks = (dumpb(result if plain else self._converter.unstructure(result)),)
+                chunks = (dumpb(write(result)),)
         except Exception as error:  # noqa: BLE001 - the boundary
             self._refuse(message_id, error, "result")
             return

@@ -1,0 +1,477 @@
+"""What one connection does with histories: every use-case of the protocol over values.
+
+Rules:
+- Names, limits and entries are checked before anything waits or is stored; a refused call changes nothing.
+- The order per history is kept by `lanes`: calls that are started in order take effect in order.
+- Entries go in as `core.messages.Entry` and come out as stored bytes, or as values through `parsed`.
+- Positions count stored entries only; only `snapshot` and `items` show what is injected (`overlay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from attrs import evolve, frozen
+
+from sidecar.core.errors import HistoryNotFound, LimitExceeded, VersionMismatch, VersionUnavailable
+from sidecar.core.jsontext import Json, dumpb, dumps, loads
+from sidecar.core.messages import ABSENT, Absent, Entry, entry_to_json
+from sidecar.core.names import check_name
+from sidecar.service.digest import digest_of, plain_edit, plain_entry
+from sidecar.service.overlay import Overlay, Placed
+from sidecar.service.parsed import Parsed
+from sidecar.service.subscriptions import Notification, Sink, Subscriptions
+from sidecar.store.base import (
+    Append,
+    Applied,
+    ApplyEdits,
+    ChangeEvent,
+    Delete,
+    Delta,
+    Elide,
+    EntryEdit,
+    Fork,
+    Head,
+    Mutation,
+    Operation,
+    Page,
+    Pruned,
+    RecordTokens,
+    Rename,
+    Replace,
+    Revert,
+    Row,
+    SetMetadata,
+    Splice,
+    SplicePrefix,
+    Truncate,
+    Unelide,
+)
+from sidecar.wire.base import Item
+
+if TYPE_CHECKING:
+    from sidecar.service.service import HistoryService
+
+
+@frozen(kw_only=True)
+class Conditions:
+    """What a mutation may ask for: a version to be at, a name to be recognised by when it is repeated."""
+
+    if_version: int | None = None
+    operation_id: str | None = None
+
+
+ANYWAY = Conditions()
+
+
+@frozen(kw_only=True)
+class Window:
+    """A part of one version. `bodies` are stored bytes from index `start` on, with injected entries among them."""
+
+    version: int
+    len: int
+    start: int
+    bodies: tuple[bytes, ...]
+
+
+@frozen(kw_only=True)
+class Unchanged:
+    """The reader holds the newest version already."""
+
+    version: int
+    len: int
+
+
+class _Nobody:
+    congested = False
+
+    def notify(self, notification: Notification) -> None:
+        """Nobody listens."""
+
+
+class Session:
+    """See the module. Made by `HistoryService.session`."""
+
+    def __init__(self, service: HistoryService, client: str | None, sink: Sink | None) -> None:
+        self.client = client
+        self._service = service
+        self._store = service.store
+        self._lanes = service.lanes
+        self._limits = service.limits
+        self._overlay = Overlay()
+        self._subscriptions = Subscriptions(sink or _Nobody())
+
+    # --- changing -----------------------------------------------------------------------------------------------------
+
+    async def append(
+        self, history: str, entries: Sequence[Entry], conditions: Conditions = ANYWAY, *, kind: str = "append"
+    ) -> Applied:
+        """Add entries at the end as one change; auto-injected ones go to this session's overlay.
+
+        `entry_ids` of the answer has an id for each of `entries`.
+        """
+        plain = [plain_entry(entry) for entry in entries] if conditions.operation_id else []
+        stamped = self._stamp(entries)
+        stored = tuple(entry for entry in stamped if not entry.auto_injected)
+        if not stored:
+            return await self._inject(history, stamped, conditions)
+        applied = await self._apply(history, Append(stored, kind), conditions, plain)
+        if len(stored) == len(stamped) and not any(entry.sender for entry in stamped):
+            return applied
+        kept = iter(applied.entry_ids)
+        stamped = tuple(entry if entry.auto_injected else evolve(entry, id=next(kept)) for entry in stamped)
+        self._overlay.take(history, stamped, None, conditions.operation_id)
+        return evolve(applied, entry_ids=tuple(entry.id for entry in stamped))
+
+    async def splice_prefix(
+        self,
+        history: str,
+        drop_count: int,
+        summary: Entry,
+        conditions: Conditions = ANYWAY,
+        *,
+        align: Literal["exact", "turn"] = "exact",
+        carry: Sequence[str] = (),
+        if_prefix: int | None = None,
+    ) -> Applied:
+        """Put `carry` and then `summary` in place of the first `drop_count` entries."""
+        (stamped,) = self._stamp([evolve(summary, auto_injected=False)])
+        operation = SplicePrefix(
+            drop_count=drop_count, summary=stamped, align=align, carry=tuple(carry), if_prefix=if_prefix
+        )
+        params = [drop_count, plain_entry(summary), align, list(carry), if_prefix]
+        return await self._apply(history, operation, conditions, params)
+
+    async def replace(self, history: str, entries: Sequence[Entry], conditions: Conditions = ANYWAY) -> Applied:
+        """Put a new list in place of the whole one."""
+        stamped = self._stamp([evolve(entry, auto_injected=False) for entry in entries])
+        return await self._apply(history, Replace(stamped), conditions, [plain_entry(entry) for entry in entries])
+
+    async def truncate(
+        self,
+        history: str,
+        conditions: Conditions = ANYWAY,
+        *,
+        len: int | None = None,
+        after_entry: str | None = None,
+    ) -> Applied:
+        """Keep the first `len` entries, or everything up to and including `after_entry`."""
+        return await self._apply(history, Truncate(len=len, after_entry=after_entry), conditions, [len, after_entry])
+
+    async def apply_edits(self, history: str, edits: Sequence[EntryEdit], conditions: Conditions = ANYWAY) -> Applied:
+        """Apply edits in order as one change."""
+        params = [plain_edit(edit) for edit in edits]
+        stamped = tuple(
+            evolve(edit, entries=self._stamp([evolve(entry, auto_injected=False) for entry in edit.entries]))
+            if isinstance(edit, Splice)
+            else edit
+            for edit in edits
+        )
+        return await self._apply(history, ApplyEdits(stamped), conditions, params)
+
+    async def revert(self, history: str, to_version: int, conditions: Conditions = ANYWAY) -> Applied:
+        """Make a new version with the content of an older one."""
+        return await self._apply(history, Revert(to_version), conditions, [to_version])
+
+    async def rename(self, history: str, to: str, conditions: Conditions = ANYWAY) -> Applied:
+        """Give a history another name."""
+        applied = await self._apply(history, Rename(check_name(to)), conditions, [to], to)
+        self._overlay.rename(history, to)
+        return applied
+
+    async def delete(self, history: str, conditions: Conditions = ANYWAY) -> Applied:
+        """Delete a history; its version stays as a tombstone."""
+        applied = await self._apply(history, Delete(), conditions, [])
+        self._overlay.forget(history)
+        return applied
+
+    async def fork(
+        self,
+        history: str,
+        to: str,
+        conditions: Conditions = ANYWAY,
+        *,
+        at_version: int | None = None,
+        len: int | None = None,
+    ) -> Applied:
+        """Start the history `to` with what this one held at a version, or its first `len` entries."""
+        operation = Fork(to=check_name(to), at_version=at_version, len=len)
+        return await self._apply(history, operation, conditions, [to, at_version, len], to)
+
+    async def elide(
+        self, history: str, entry_ids: Sequence[str], policy: Json = None, conditions: Conditions = ANYWAY
+    ) -> Applied:
+        """Show entries to models as a placeholder."""
+        operation = Elide(tuple(entry_ids), dumps({} if policy is None else policy))
+        return await self._apply(history, operation, conditions, [list(entry_ids), policy])
+
+    async def unelide(self, history: str, entry_ids: Sequence[str], conditions: Conditions = ANYWAY) -> Applied:
+        """Show them whole again."""
+        return await self._apply(history, Unelide(tuple(entry_ids)), conditions, [list(entry_ids)])
+
+    async def set_metadata(
+        self,
+        history: str,
+        *,
+        title: str | None | Absent = ABSENT,
+        tags: Sequence[str] | None | Absent = ABSENT,
+        metadata: Mapping[str, Json] | None | Absent = ABSENT,
+        operation_id: str | None = None,
+    ) -> Applied:
+        """Patch title, tags and metadata; the version stays."""
+        given = {"title": title, "tags": tags, "metadata": metadata}
+        params = {name: value for name, value in given.items() if value is not ABSENT}
+        if (size := len(dumpb(params))) > self._limits.metadata_bytes:
+            raise LimitExceeded("metadataBytes", size, self._limits.metadata_bytes)
+        kept = tags if tags is None or tags is ABSENT else tuple(tags)
+        operation = SetMetadata(title=title, tags=kept, metadata=metadata)
+        return await self._apply(history, operation, Conditions(operation_id=operation_id), [params])
+
+    async def record_tokens(
+        self, history: str, tokens: int, *, at_version: int | None = None, calibration: Json = None
+    ) -> Head:
+        """Bind a measured input size to a version; it becomes the baseline of estimates."""
+        operation = RecordTokens(tokens=tokens, at_version=at_version, calibration=calibration)
+        return (await self._apply(history, operation, ANYWAY, [])).head
+
+    async def prune(
+        self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
+    ) -> Pruned:
+        """Destroy old versions and what only they hold."""
+        turn = self._lanes.turn_behind_all() if history is None else self._lanes.turn("write", check_name(history))
+        async with turn:
+            return await self._store.prune(history, keep_versions=keep_versions, before=before, dry_run=dry_run)
+
+    async def clear_injected(self, history: str) -> int:
+        """Drop this session's auto-injected entries of a history; return how many there were."""
+        async with self._lanes.turn("write", check_name(history)):
+            return self._overlay.clear(history)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    async def find(self, history: str) -> Head | None:
+        """Return the head of a live history, or `None`."""
+        async with self._lanes.turn("read", check_name(history)):
+            return await self._store.head(history)
+
+    async def head(self, history: str) -> Head:
+        """Return the head of a live history. Raises HistoryNotFound."""
+        found = await self.find(history)
+        if found is None:
+            raise HistoryNotFound(history)
+        return found
+
+    async def snapshot(
+        self,
+        history: str,
+        *,
+        start: int | None = None,
+        count: int | None = None,
+        since_version: int | None = None,
+        at_version: int | None = None,
+    ) -> Window | Delta | Unchanged:
+        """Read entries, or what changed since a version; a window or an older version is always read in full.
+
+        A window is shorter than asked where the reply would grow beyond `Limits.reply_bytes`.
+        """
+        async with self._lanes.turn("read", check_name(history)):
+            if since_version is not None and at_version is None and start is None and count is None:
+                since = await self._since(history, since_version)
+                if since is not None:
+                    return since
+            return await self._window(history, start or 0, count, at_version)
+
+    async def entries(self, history: str, at_version: int | None = None) -> Parsed:
+        """Return a whole version as values, without injected entries."""
+        async with self._lanes.turn("read", check_name(history)):
+            return await self._service.parsed.read(history, at_version)
+
+    async def items(self, history: str, at_version: int | None = None) -> tuple[int, list[Item]]:
+        """Return a version as projection, checks and plans want it, injected entries in their places."""
+        async with self._lanes.turn("read", check_name(history)):
+            parsed = await self._service.parsed.read(history, at_version)
+            placed = await self._placed(history, parsed.version) if self._overlay.has_injected(history) else Placed()
+        items = [Item(entry=entry, index=0) for entry in placed.front]
+        for row, entry in zip(parsed.rows, parsed.entries, strict=True):
+            items += [Item(entry=other, index=row.index) for other in placed.before.get(row.index, ())]
+            items.append(_item(row, entry))
+            items += [Item(entry=other, index=row.index) for other in placed.behind.get(row.index, ())]
+        return parsed.version, items
+
+    async def versions(self, history: str, *, cursor: str | None = None, limit: int | None = None) -> Page:
+        """Return a page of `VersionRow`, newest first."""
+        async with self._lanes.turn("read", check_name(history)):
+            if await self._store.head(history) is None:
+                raise HistoryNotFound(history)
+            return await self._store.versions(history, cursor=cursor, limit=self._page(limit))
+
+    async def list(
+        self, *, prefix: str = "", cursor: str | None = None, limit: int | None = None, order_by: str = "name"
+    ) -> Page:
+        """Return a page of `Head`."""
+        async with self._lanes.turn_behind_all():
+            return await self._store.list(prefix=prefix, cursor=cursor, limit=self._page(limit), order_by=order_by)
+
+    async def search(
+        self, query: str, *, prefix: str = "", cursor: str | None = None, limit: int | None = None
+    ) -> Page:
+        """Return a page of `Hit`, best first."""
+        async with self._lanes.turn_behind_all():
+            return await self._store.search(query, prefix=prefix, cursor=cursor, limit=self._page(limit))
+
+    def sender(self, history: str, entry_id: str) -> str:
+        """Return who sent an entry, as far as this session knows."""
+        return self._overlay.sender(history, entry_id)
+
+    # --- subscriptions ------------------------------------------------------------------------------------------------
+
+    async def subscribe(
+        self, history: str | None = None, prefix: str = "", *, with_entries: bool = True
+    ) -> tuple[str, int | None]:
+        """Tell the sink of every change from now on; return the subscription's id and the version it starts from."""
+        if history is not None:
+            check_name(history)
+        if len(self._subscriptions) >= (most := self._limits.subscriptions):
+            raise LimitExceeded("subscriptions", most + 1, most)
+        subscription = self._subscriptions.add(history, prefix, with_entries=with_entries)
+        if history is None:
+            self._subscriptions.start(subscription, -1)
+            return subscription, None
+        try:
+            head = await self.find(history)
+        except BaseException:
+            self._subscriptions.remove(subscription)
+            raise
+        version = head.version if head is not None else 0
+        self._subscriptions.start(subscription, version)
+        return subscription, version
+
+    def unsubscribe(self, subscription_id: str) -> bool:
+        """End a subscription; say whether there was one."""
+        return self._subscriptions.remove(subscription_id)
+
+    def hear(self, event: ChangeEvent) -> None:
+        """Take a committed change; called by the service."""
+        self._subscriptions.take(event)
+
+    def catch_up(self) -> None:
+        """The sink is no longer congested: tell it what it missed."""
+        self._subscriptions.catch_up()
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    async def _apply(
+        self, history: str, operation: Operation, conditions: Conditions, params: Json, *others: str
+    ) -> Applied:
+        digest = b""
+        if conditions.operation_id is not None:
+            digest = digest_of(operation.KIND, history, params)
+        mutation = Mutation(
+            history=check_name(history),
+            operation=operation,
+            at=self._service.now(),
+            if_version=conditions.if_version,
+            operation_id=conditions.operation_id,
+            digest=digest,
+            actor=self.client,
+        )
+        async with self._lanes.turn("write", history, *others):
+            return await self._store.apply(mutation)
+
+    def _stamp(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        if len(entries) > self._limits.entries_per_call:
+            raise LimitExceeded("entriesPerCall", len(entries), self._limits.entries_per_call)
+        now, make = self._service.now(), self._service.ids.make
+        stamped = tuple(
+            evolve(entry, id=entry.id or make(), ts=now if entry.ts is None else entry.ts) for entry in entries
+        )
+        for change in self._service.filters:
+            stamped = tuple(change(entry) for entry in stamped)
+        return stamped
+
+    async def _inject(self, history: str, entries: tuple[Entry, ...], conditions: Conditions) -> Applied:
+        """Take entries that are all auto-injected: no change, but the condition holds or the call is refused."""
+        async with self._lanes.turn("write", check_name(history)):
+            head = await self._store.head(history)
+            version = head.version if head is not None else 0
+            if conditions.if_version is not None and conditions.if_version != version:
+                raise VersionMismatch(history, conditions.if_version, version)
+            last_id = None
+            if head is not None and head.len:
+                last = await self._store.read(history, version=version, start=head.len - 1)
+                last_id = loads(last.rows[0].body)["id"]
+            self._overlay.take(history, entries, last_id, conditions.operation_id)
+        if head is None:
+            now = self._service.now()
+            head = Head(history=history, version=0, len=0, estimate=0, created_at=now, updated_at=now)
+        ids = tuple(entry.id for entry in entries)
+        return Applied(head=head, previous_version=version, changed=False, entry_ids=ids)
+
+    async def _since(self, history: str, version: int) -> Delta | Unchanged | None:
+        """Return what changed, or `None` where only a full read can tell."""
+        head = await self._store.head(history)
+        if head is None:
+            raise HistoryNotFound(history)
+        if head.version == version:
+            return Unchanged(version=head.version, len=head.len)
+        try:
+            delta = await self._store.delta(history, version)
+        except VersionUnavailable:
+            return None
+        size = sum(len(body) for edit in delta.edits for body in edit.bodies)
+        return delta if size <= self._limits.reply_bytes else None
+
+    async def _window(self, history: str, start: int, count: int | None, at_version: int | None) -> Window:
+        if start < 0:
+            whole = await self._store.read(history, version=at_version, start=0, stop=0)
+            at_version, start = whole.version, max(0, whole.len + start)
+        stop = None if count is None else start + count
+        rows: list[Row] = []
+        size = 0
+        while True:
+            found = await self._store.read(
+                history,
+                version=at_version,
+                start=start + len(rows),
+                stop=stop,
+                max_bytes=min(self._limits.chunk_bytes, self._limits.reply_bytes - size),
+            )
+            rows += found.rows
+            size += sum(len(row.body) for row in found.rows)
+            at_version = found.version
+            wanted = found.len if stop is None else min(stop, found.len)
+            if not found.rows or start + len(rows) >= wanted or size >= self._limits.reply_bytes:
+                break
+        start = min(start, found.len)
+        bodies = tuple(row.body for row in rows)
+        if self._overlay.has_injected(history):
+            bodies = await self._with_injected(history, found.version, start, bodies)
+        return Window(version=found.version, len=found.len, start=start, bodies=bodies)
+
+    async def _with_injected(
+        self, history: str, version: int, start: int, bodies: tuple[bytes, ...]
+    ) -> tuple[bytes, ...]:
+        placed = await self._placed(history, version)
+        shown = [_injected_body(entry) for entry in placed.front] if start == 0 else []
+        for index, body in enumerate(bodies, start):
+            shown += [_injected_body(entry) for entry in placed.before.get(index, ())]
+            shown.append(body)
+            shown += [_injected_body(entry) for entry in placed.behind.get(index, ())]
+        return tuple(shown)
+
+    async def _placed(self, history: str, version: int) -> Placed:
+        anchors = [anchor for anchor in self._overlay.anchors(history) if anchor]
+        positions = await self._store.positions(history, anchors, version) if anchors else {}
+        return self._overlay.place(history, positions)
+
+    def _page(self, limit: int | None) -> int:
+        return min(limit or self._limits.default_page, self._limits.page_size)
+
+
+def _item(row: Row, entry: Entry) -> Item:
+    return Item(entry=entry, index=row.index, prefix_changed=row.prefix_changed)
+
+
+def _injected_body(entry: Entry) -> bytes:
+    return dumpb({**entry_to_json(entry), "autoInjected": True})
