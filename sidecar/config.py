@@ -13,6 +13,7 @@ from pathlib import Path
 from attrs import frozen
 
 STORE_VARIABLE = "HISTORY_SIDECAR_STORE"
+FOLDERS_VARIABLE = "HISTORY_SIDECAR_FOLDERS"
 LOG_VARIABLE = "HISTORY_SIDECAR_LOG"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -27,6 +28,9 @@ class Settings:
     store_is_default: bool = False
     """Nobody named the store, so a client may (`initializationOptions.sidecar.store`)."""
 
+    folders: tuple[Path, ...] = ()
+    """Where import and export may touch files, beside the workspace folders of the client."""
+
     log_level: str = "WARNING"
     """Least severe level that goes to stderr; payloads are logged at DEBUG only."""
 
@@ -38,6 +42,7 @@ def settings_from(store: str | None, environment: Mapping[str, str] = os.environ
     return Settings(
         store=named or str(default_store(environment)),
         store_is_default=not named,
+        folders=tuple(Path(name) for name in environment.get(FOLDERS_VARIABLE, "").split(os.pathsep) if name),
         log_level=level if level in LOG_LEVELS else "WARNING",
     )
 

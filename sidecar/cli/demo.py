@@ -87,11 +87,15 @@ class _Demo:
         self._title("Spawn a sidecar", "An agent starts it like a language server: JSON-RPC over stdin and stdout.")
         self._spawn()
 
-        self._title("Append", "One change, on disk before it is answered. Both tool calls of the turn are in one message.")
+        self._title(
+            "Append", "One change, on disk before it is answered. Both tool calls of the turn are in one message."
+        )
         first = self._call("history/append", history=HISTORY, entries=[QUESTION, CALLS, *RESULTS])
         self._check("the history is made, at version 1, with 4 entries", first["version"] == 1 and first["len"] == 4)
 
-        self._title("Append again, safe to repeat", "An operation id makes a retry harmless, and ifVersion a race visible.")
+        self._title(
+            "Append again, safe to repeat", "An operation id makes a retry harmless, and ifVersion a race visible."
+        )
         append = {"history": HISTORY, "entries": [ANSWER, NEXT], "ifVersion": 1, "operationId": "turn-2"}
         second = self._call("history/append", **append)
         self._check("version 2, 6 entries", second["version"] == 2 and second["len"] == 6)
@@ -110,7 +114,9 @@ class _Demo:
         self._title("Project for Anthropic", "The same entries; here the results share one user message.")
         turns = self._call("wire/project", vendor="anthropic-messages", history=HISTORY)["body"]["messages"]
         results = [part["tool_use_id"] for part in turns[2]["content"] if part["type"] == "tool_result"]
-        self._check("user and assistant alternate", [turn["role"] for turn in turns] == ["user", "assistant"] * 2 + ["user"])
+        self._check(
+            "user and assistant alternate", [turn["role"] for turn in turns] == ["user", "assistant"] * 2 + ["user"]
+        )
         self._check("both results answer the calls", results == ["call_1", "call_2"])
 
         self._title("Splice", "Compaction: a summary takes the place of the oldest entries.")

@@ -36,15 +36,15 @@ class HistoryHandlers:
 
     async def append(self, params: t.AppendParams) -> t.AppendResult:
         entries = _entries(params.entries)
-        applied = await self._session.append(params.history, entries, _conditions(params))
-        return t.AppendResult(**_common(applied), entry_ids=applied.entry_ids)
+        applied = await self._session.append(params.history, entries, conditions(params))
+        return t.AppendResult(**common(applied), entry_ids=applied.entry_ids)
 
     async def splice_prefix(self, params: t.SplicePrefixParams) -> t.SplicePrefixResult:
         applied = await self._session.splice_prefix(
             params.history,
             params.drop_count,
             _summary(params.summary),
-            _conditions(params),
+            conditions(params),
             align=params.align,
             carry=params.carry,
             if_prefix=params.if_prefix,
@@ -53,43 +53,43 @@ class HistoryHandlers:
             t.SpliceWarning(kind=found.kind, entry_id=found.entry_id, message=found.message)
             for found in applied.warnings
         ]
-        return t.SplicePrefixResult(**_common(applied), dropped=applied.dropped, warnings=warnings)
+        return t.SplicePrefixResult(**common(applied), dropped=applied.dropped, warnings=warnings)
 
     async def replace(self, params: t.ReplaceParams) -> t.ReplaceResult:
-        applied = await self._session.replace(params.history, _entries(params.entries), _conditions(params))
-        return t.ReplaceResult(**_common(applied), entry_ids=applied.entry_ids)
+        applied = await self._session.replace(params.history, _entries(params.entries), conditions(params))
+        return t.ReplaceResult(**common(applied), entry_ids=applied.entry_ids)
 
     async def truncate(self, params: t.TruncateParams) -> t.TruncateResult:
         applied = await self._session.truncate(
-            params.history, _conditions(params), len=params.len, after_entry=params.after_entry
+            params.history, conditions(params), len=params.len, after_entry=params.after_entry
         )
-        return t.TruncateResult(**_common(applied), dropped=applied.dropped)
+        return t.TruncateResult(**common(applied), dropped=applied.dropped)
 
     async def apply_edits(self, params: t.ApplyEditsParams) -> t.ApplyEditsResult:
         edits = [_edit(edit, f"/edits/{index}") for index, edit in enumerate(params.edits)]
-        applied = await self._session.apply_edits(params.history, edits, _conditions(params))
-        return t.ApplyEditsResult(**_common(applied), entry_ids=applied.entry_ids)
+        applied = await self._session.apply_edits(params.history, edits, conditions(params))
+        return t.ApplyEditsResult(**common(applied), entry_ids=applied.entry_ids)
 
     async def revert(self, params: t.RevertParams) -> t.RevertResult:
-        applied = await self._session.revert(params.history, params.to_version, _conditions(params))
-        return t.RevertResult(**_common(applied))
+        applied = await self._session.revert(params.history, params.to_version, conditions(params))
+        return t.RevertResult(**common(applied))
 
     async def rename(self, params: t.RenameParams) -> t.RenameResult:
-        applied = await self._session.rename(params.history, params.to, _conditions(params))
-        return t.RenameResult(**_common(applied))
+        applied = await self._session.rename(params.history, params.to, conditions(params))
+        return t.RenameResult(**common(applied))
 
     async def delete(self, params: t.DeleteParams) -> t.DeleteResult:
-        applied = await self._session.delete(params.history, _conditions(params))
+        applied = await self._session.delete(params.history, conditions(params))
         return t.DeleteResult(
             history=params.history, existed=applied.existed, version=applied.head.version, replayed=applied.replayed
         )
 
     async def fork(self, params: t.ForkParams) -> t.ForkResult:
-        conditions = Conditions(operation_id=params.operation_id)
+        demanded = Conditions(operation_id=params.operation_id)
         applied = await self._session.fork(
-            params.history, params.to, conditions, at_version=params.at_version, len=params.len
+            params.history, params.to, demanded, at_version=params.at_version, len=params.len
         )
-        return t.ForkResult(**_common(applied))
+        return t.ForkResult(**common(applied))
 
     async def set_metadata(self, params: t.SetMetadataParams) -> t.SetMetadataResult:
         patch = params.patch
@@ -157,7 +157,8 @@ class HistoryHandlers:
 # --- params -----------------------------------------------------------------------------------------------------------
 
 
-def _conditions(params: Any) -> Conditions:
+def conditions(params: Any) -> Conditions:
+    """Return what a mutation demands."""
     return Conditions(if_version=params.if_version, operation_id=params.operation_id)
 
 
@@ -195,7 +196,8 @@ def _order(order_by: str | None) -> str:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def _common(applied: Applied) -> dict[str, Any]:
+def common(applied: Applied) -> dict[str, Any]:
+    """Return the fields that the result of every mutation has."""
     head = applied.head
     return {
         "history": head.history,

@@ -179,9 +179,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if message_id in self.running:
             raise Refusal(INVALID_REQUEST, "a request with this id is still being worked on")
 
-    def _settle(
-        self, future: AnyFuture, *, message_id: MessageId, method: str, write: Callable[[Any], Json]
-    ) -> None:
+    def _settle(self, future: AnyFuture, *, message_id: MessageId, method: str, write: Callable[[Any], Json]) -> None:
         self.running.pop(message_id, None)
         try:
             result = future.result()

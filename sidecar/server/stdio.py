@@ -57,7 +57,7 @@ class _Connection:
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._server, self._protocol = server, server.protocol
         self._reader = FrameReader()
-        self._output = open_output(sink, self._balance)
+        self._output = open_output(sink, self._took_more)
         self._protocol.set_writer(self._output)
         self._protocol.on_exit = self.end
         self._protocol.on_settled = self._settled
@@ -108,6 +108,10 @@ class _Connection:
         elif self._paused and not busy:
             self._paused = False
             self._input.resume()
+
+    def _took_more(self) -> None:
+        self._balance()
+        self._server.catch_up()
 
     def _watch_client(self) -> None:
         if self._watched is None and (pid := self._server.process_id) is not None:

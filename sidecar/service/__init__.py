@@ -10,7 +10,7 @@ from sidecar.service.parsed import Parsed
 from sidecar.service.service import HistoryService
 from sidecar.service.session import ANYWAY, Conditions, Session, Unchanged, Window
 from sidecar.service.subscriptions import Notification, Sink
-from sidecar.service.tokens import token_estimate
+from sidecar.service.tokens import entry_tokens, token_estimate
 
 __all__ = [
     "ANYWAY",
@@ -23,5 +23,6 @@ __all__ = [
     "Sink",
     "Unchanged",
     "Window",
+    "entry_tokens",
     "token_estimate",
 ]

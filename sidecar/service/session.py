@@ -287,11 +287,14 @@ class Session:
         async with self._lanes.turn("read", check_name(history)):
             return await self._service.parsed.read(history, at_version)
 
-    async def items(self, history: str, at_version: int | None = None) -> tuple[int, list[Item]]:
+    async def items(
+        self, history: str, at_version: int | None = None, *, injected: bool = True
+    ) -> tuple[int, list[Item]]:
         """Return a version as projection, checks and plans want it, injected entries in their places."""
         async with self._lanes.turn("read", check_name(history)):
             parsed = await self._service.parsed.read(history, at_version)
-            placed = await self._placed(history, parsed.version) if self._overlay.has_injected(history) else Placed()
+            shown = injected and self._overlay.has_injected(history)
+            placed = await self._placed(history, parsed.version) if shown else Placed()
         items = [Item(entry=entry, index=0) for entry in placed.front]
         for row, entry in zip(parsed.rows, parsed.entries, strict=True):
             items += [Item(entry=other, index=row.index) for other in placed.before.get(row.index, ())]

@@ -18,6 +18,7 @@ from attrs import define, evolve, field, frozen
 
 from sidecar.store.base import ChangeEvent
 
+
 @frozen(kw_only=True)
 class Notification:
     """One change for one connection; `event.edits` is `None` for a resync."""

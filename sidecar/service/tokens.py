@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sidecar.store.base import Head
+from sidecar.store.base import Head, Row
 
 
 def token_estimate(head: Head) -> int | None:
@@ -11,3 +11,8 @@ def token_estimate(head: Head) -> int | None:
     if baseline is None:
         return head.estimate if head.len else None
     return max(0, baseline.tokens + head.estimate - baseline.estimate)
+
+
+def entry_tokens(row: Row) -> int:
+    """Return the default estimate of one stored entry."""
+    return len(row.body) // 4

@@ -1,0 +1,79 @@
+"""The only place that touches files for a client: import and export.
+
+Rules: a path is judged after symlinks are resolved, and must be inside a folder that the user allowed: the folders of
+`HISTORY_SIDECAR_FOLDERS` and the workspace folders that the client named at `initialize`. A file is written whole or
+not at all, readable by its owner only. No path is ever repeated in an error.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from sidecar.core.errors import InvalidParams, LimitExceeded
+from sidecar.server.frames import MAX_BODY
+
+
+def read_file(uri: str, folders: Sequence[Path]) -> bytes:
+    """Read a regular file inside an allowed folder; raise `InvalidParams` where that is not possible."""
+    path = _allowed(uri, folders)
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InvalidParams.at("/uri", "is not a regular file")
+            if status.st_size > MAX_BODY:
+                raise LimitExceeded("messageBytes", status.st_size, MAX_BODY)
+            return file.read()
+    except OSError as error:
+        raise InvalidParams.at("/uri", f"cannot be read: {_reason(error)}") from None
+
+
+def write_file(uri: str, folders: Sequence[Path], content: bytes) -> None:
+    """Write a file inside an allowed folder, atomically; raise `InvalidParams` where that is not possible."""
+    path = _allowed(uri, folders)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".history-sidecar-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InvalidParams.at("/uri", f"cannot be written: {_reason(error)}") from None
+
+
+def folder_of(uri: str) -> Path | None:
+    """Return the folder that a `file:` URI names, or `None`."""
+    path = _path_of(uri)
+    return path if path is not None and path.is_dir() else None
+
+
+def _allowed(uri: str, folders: Sequence[Path]) -> Path:
+    path = _path_of(uri)
+    if path is None or not path.is_absolute():
+        raise InvalidParams.at("/uri", "must be a file: URI with an absolute path")
+    resolved = path.resolve()
+    if not any(resolved.is_relative_to(folder.resolve()) for folder in folders):
+        raise InvalidParams.at("/uri", "is not inside an allowed folder")
+    return resolved
+
+
+def _path_of(uri: str) -> Path | None:
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in unquote(parts.path):
+        return None
+    return Path(url2pathname(parts.path))
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unknown reason").lower()

@@ -1,0 +1,111 @@
+"""`wire/*`: params to a projection, a check or a parse, and back. One method per method, named after its verb."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from sidecar import wire
+from sidecar.contract import types as t
+from sidecar.contract.codec import given
+from sidecar.core.errors import InvalidParams
+from sidecar.core.jsontext import Json
+from sidecar.core.messages import entry_from_json
+from sidecar.server.history import Served
+from sidecar.wire.base import Item, Options, Violation
+from sidecar.wire.check import check
+from sidecar.wire.constraints import CONSTRAINTS
+from sidecar.wire.registry import vendor_ids
+
+
+class WireHandlers:
+    """The handlers of `wire/*`."""
+
+    def __init__(self, server: Served) -> None:
+        self._server = server
+
+    async def project(self, params: t.ProjectParams) -> t.ProjectResult:
+        wire.get_vendor(params.vendor)  # an unknown vendor is told before a history is read
+        options = _options(params)
+        version, items = await self._items(params)
+        projected = wire.project(items, params.vendor, options)
+        stable: int | None = None
+        if params.since_prefix_of is not None:
+            if params.history is None:
+                raise InvalidParams.at("/sincePrefixOf", "needs a history")
+            _, older = await self._server.session.items(params.history, params.since_prefix_of)
+            before = wire.project(older, params.vendor, evolve(options, on_loss="report"))
+            stable = wire.stable_messages(before, projected)
+        return t.ProjectResult(
+            vendor=projected.vendor,
+            version=version,
+            body=projected.body,
+            losses=[
+                t.Loss(
+                    rule=loss.rule,
+                    severity=loss.severity,
+                    entry_id=loss.entry_id,
+                    path=loss.path,
+                    message=loss.message,
+                )
+                for loss in projected.losses
+            ],
+            repairs=[
+                t.Repair(rule=repair.rule, entry_id=repair.entry_id, action=repair.action, message=repair.message)
+                for repair in projected.repairs
+            ],
+            stable_messages=stable,
+        )
+
+    async def check(self, params: t.CheckParams) -> t.CheckResult:
+        if params.vendors is None:
+            vendors = [vendor for vendor in vendor_ids() if vendor in CONSTRAINTS]
+        else:
+            vendors = [wire.get_vendor(vendor).id for vendor in params.vendors]
+        version, items = await self._items(params)
+        found = check(items, vendors, Options(model=params.model, capabilities=_capabilities(params)))
+        return t.CheckResult(version=version, violations=[_violation(violation) for violation in found])
+
+    async def vendors(self, params: t.VendorsParams) -> t.VendorsResult:
+        return t.VendorsResult(
+            data=[
+                t.VendorInfo(id=row.id, title=row.title, api=row.api, rules=row.rules, aliases=row.aliases)
+                for row in wire.vendors()
+            ]
+        )
+
+    async def _items(self, params: t.ProjectParams | t.CheckParams) -> tuple[int | None, list[Item]]:
+        if params.history is not None:
+            return await self._server.session.items(params.history, params.at_version)
+        entries = [entry_from_json(value, f"/entries/{index}") for index, value in enumerate(params.entries or ())]
+        return None, [Item(entry=entry, index=index) for index, entry in enumerate(entries)]
+
+
+def _options(params: t.ProjectParams) -> Options:
+    chosen = params.options or t.ProjectOptions()
+    return Options(
+        model=params.model,
+        scope=params.scope,
+        capabilities=_capabilities(params),
+        reasoning=chosen.reasoning,
+        guests=chosen.guests,
+        images=chosen.images,
+        on_loss=chosen.on_loss,
+        cache_markers=chosen.cache_markers,
+        placeholder=chosen.placeholder or {},
+    )
+
+
+def _capabilities(params: t.ProjectParams | t.CheckParams) -> dict[str, Json]:
+    return {} if params.capabilities is None else given(params.capabilities)
+
+
+def _violation(found: Violation) -> t.Violation:
+    return t.Violation(
+        vendor=found.vendor,
+        rule=found.rule,
+        severity=found.severity,
+        entry_id=found.entry_id,
+        index=found.index,
+        message=found.message,
+        fixes=found.fixes,
+    )
