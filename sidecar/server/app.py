@@ -31,7 +31,7 @@ from sidecar.server.stdio import serve_stdio
 from sidecar.server.transfer import TransferHandlers
 from sidecar.server.wire import WireHandlers
 from sidecar.service import HistoryService, Session
-from sidecar.store import make_store
+from sidecar.store import open_store
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,10 @@ class SidecarServer(LanguageServer):
         self.folders: tuple[Path, ...] = settings.folders
         self.served: tuple[str, ...] = ()
         self._opened = False
-        self.feature(types.INITIALIZE)(self._initialize)
+
+        @self.feature(types.INITIALIZE)
+        async def initialize(params: types.InitializeParams) -> None:
+            await self._initialize(params)
 
     def start_io(self, stdin: Any = None, stdout: Any = None) -> int:
         """Serve stdio until the client goes; return the exit code, which pygls would swallow."""
@@ -61,7 +64,7 @@ class SidecarServer(LanguageServer):
         store = self.settings.store
         if options.store is not None and self.settings.store_is_default:
             store = options.store
-        service = HistoryService(make_store(store))
+        service = HistoryService(open_store(store))
         await service.open()
         client = options.client.name if options.client is not None else None
         if client is None and params.client_info is not None:

@@ -106,7 +106,7 @@ class SidecarProtocol(LanguageServerProtocol):
 
         A handler may answer `Spliced` instead, which is not written but taken as it is.
         """
-        self.fm.feature(name)(handler)
+        self.fm.features[name] = handler
         self._routes[name] = _Route(read, partial(self._start, handler), write)
 
     # --- coming in ----------------------------------------------------------------------------------------------------

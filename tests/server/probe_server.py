@@ -7,11 +7,12 @@ import sys
 import time
 from typing import Any
 
+from sidecar.config import Settings
 from sidecar.core.errors import HistoryNotFound
-from sidecar.server.app import SidecarServer
+from sidecar.server.app import build_server
 from sidecar.server.protocol import Spliced
 
-server = SidecarServer()
+server = build_server(Settings(store=":memory:"))
 
 
 @server.feature("x/echo")
