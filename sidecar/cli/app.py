@@ -11,6 +11,7 @@ from sidecar.core.errors import SidecarError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("sidecar.cli.serve:command", "Serve JSON-RPC over stdio (the default)."),
+    "demo": ("sidecar.cli.demo:command", "Show an agent conversation with a real sidecar."),
     "protocol": ("sidecar.cli.protocol:command", "Print the protocol: OpenRPC, JSON Schema, types, reference."),
 }
 """Command name -> (`module:attribute`, one-line help)."""

@@ -181,7 +181,7 @@ class _Demo:
 
     def _json(self, value: Any) -> None:
         shown: Callable[..., JSON] = JSON.from_data
-        self._console.print(Padding(shown(value, indent=2, ensure_ascii=False), (0, 0, 0, 4)))
+        self._console.print(Padding(shown(value, indent=2, ensure_ascii=False), (0, 0, 0, 4), expand=False))
 
     def _check(self, promise: str, kept: bool) -> None:
         if not kept:

@@ -30,8 +30,7 @@ from sidecar.server.protocol import SidecarProtocol
 from sidecar.server.stdio import serve_stdio
 from sidecar.server.transfer import TransferHandlers
 from sidecar.server.wire import WireHandlers
-from sidecar.service import HistoryService, Session
-from sidecar.store import open_store
+from sidecar.service import HistoryService, Session, open_store
 
 log = logging.getLogger(__name__)
 

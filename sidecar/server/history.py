@@ -11,8 +11,21 @@ from sidecar.core.jsontext import Json, dumpb
 from sidecar.core.messages import Entry, entry_from_json, message_from_json
 from sidecar.server.notifications import edit_with_entries
 from sidecar.server.protocol import Spliced
-from sidecar.service import Conditions, Session, Unchanged, Window, token_estimate
-from sidecar.store.base import Applied, Delta, EntryEdit, Head, Remove, SetText, Splice, VersionRow
+from sidecar.service import (
+    Applied,
+    Conditions,
+    Delta,
+    EntryEdit,
+    Head,
+    Remove,
+    Session,
+    SetText,
+    Splice,
+    Unchanged,
+    VersionRow,
+    Window,
+    token_estimate,
+)
 
 
 class Served(Protocol):

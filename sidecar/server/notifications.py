@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from sidecar.core.jsontext import Json, dumpb
 from sidecar.server.protocol import SidecarProtocol
-from sidecar.service import Notification
-from sidecar.store.base import StoredEdit
+from sidecar.service import Notification, StoredEdit
 
 MAX_PENDING = 4 * 1024 * 1024
 """A client with more unread bytes than this is not told of every change any more, but to read again."""

@@ -107,5 +107,5 @@ def _violation(found: Violation) -> t.Violation:
         entry_id=found.entry_id,
         index=found.index,
         message=found.message,
-        fixes=found.fixes,
+        fixes=[t.Fix(title=fix["title"], edits=fix["edits"]) for fix in found.fixes],
     )

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
-INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}'
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}'
+)
 STOCK = [sys.executable, str(HERE / "transport_floor.py"), "stock"]
 OURS = [sys.executable, "-m", "sidecar", "--store", ":memory:"]
 
