@@ -38,6 +38,7 @@ from sidecar.store.base import (
     Truncate,
     Unelide,
 )
+from tests.store.postgres_server import fresh_database
 
 T = TypeVar("T")
 NAMES = ("a", "b/c", "d")
@@ -47,14 +48,11 @@ texts = st.sampled_from(("", "x", "hello", "日本語", "a\ud83d", "two\nlines")
 class StoreMachine(RuleBasedStateMachine):
     """The model: per name, the list of (entry id, text) of every version, and the elided ids."""
 
-    location = ":memory:"
-
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.folder = tempfile.TemporaryDirectory()
-        place = self.location if self.location == ":memory:" else str(Path(self.folder.name) / "s" / "store.db")
-        self.store = open_store(place)
+        self.store = open_store(self.place())
         self.run(self.store.open())
         self.events: list[ChangeEvent] = []
         self.store.subscribe(self.events.append)
@@ -63,6 +61,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.buried: dict[str, int] = {}
         self.mirror: dict[str, list[tuple[str, str]]] = {}
         self.counter = 0
+
+    def place(self) -> str:
+        return ":memory:"
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
@@ -280,7 +281,13 @@ def entry_of(body: bytes) -> tuple[str, str]:
 
 
 class SqliteMachine(StoreMachine):
-    location = "file"
+    def place(self) -> str:
+        return str(Path(self.folder.name) / "s" / "store.db")
+
+
+class PostgresMachine(StoreMachine):
+    def place(self) -> str:
+        return fresh_database()
 
 
 QUICK = settings(max_examples=20, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -288,6 +295,13 @@ TestMemory = StoreMachine.TestCase
 TestMemory.settings = QUICK
 TestSqlite = SqliteMachine.TestCase
 TestSqlite.settings = QUICK
+
+
+@pytest.mark.postgres
+class TestPostgres(PostgresMachine.TestCase):  # type: ignore[misc, name-defined]
+    """The same on a real server."""
+
+    settings = settings(QUICK, max_examples=8)
 
 
 class TestSqliteWithFewRanges(SqliteMachine.TestCase):  # type: ignore[misc, name-defined]

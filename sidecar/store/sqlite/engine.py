@@ -187,7 +187,7 @@ class SqliteStore(StoreFront):
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         if not self._listeners:
             with _translated():
-                connection = self._tx.connection if self.path is None else self._read_connection
+                connection = self._writing if self.path is None else self._read_connection
                 self._told = SqliteTransaction(connection, self._identity).last_change()
             if self.path is not None and self._poll is None:
                 loop = self._loop

@@ -18,9 +18,6 @@ import apsw
 from sidecar.core.errors import StorageUnavailable
 
 APPLICATION_ID = 0x48535430  # "HST0"
-SHIFT = 32
-"""Bits of the sequence number inside an entry key."""
-
 _TABLES = """
 CREATE TABLE meta(k TEXT PRIMARY KEY, v ANY NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE history(

@@ -1,0 +1,246 @@
+"""`PostgresStore`: the same store in a PostgreSQL database.
+
+Rules:
+- One writer thread with one connection; a batch is one transaction, each mutation in a savepoint. A batch locks its
+  histories in name order first, so that two processes cannot wait for each other.
+- Reads run on a pool of connections in worker threads, each in one REPEATABLE READ transaction.
+- After a commit one NOTIFY without payload, at most one per `NOTIFY_SECONDS` and process: NOTIFY inside the
+  transaction takes a database-wide lock and costs up to four fifths of the rate (storage evidence). A listener thread
+  on a connection of its own wakes the feed; its time-out is the poll behind it.
+- A serialisation failure, a deadlock or a lost race for a new name is tried again; a lost connection is answered as
+  `storageUnavailable`, since the outcome is unknown, and the next batch connects anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from sidecar.core.errors import SidecarError, StorageCorrupt, StorageReadOnly, StorageUnavailable
+from sidecar.store import logic
+from sidecar.store.base import Applied, Fork, Listener, Mutation, Page, Pruned, Rename
+from sidecar.store.front import StoreFront
+from sidecar.store.postgres.schema import migrate
+from sidecar.store.postgres.transaction import PostgresTransaction
+from sidecar.store.transaction import Reader
+from sidecar.store.writer import Writer
+
+ENGINE = "postgresql"
+CHANNEL = "history_sidecar"
+NOTIFY_SECONDS = 0.01
+POLL_SECONDS = 1.0
+CONNECT_SECONDS = 10
+TRIES = 5
+READERS = 4
+
+T = TypeVar("T")
+
+
+class PostgresStore(StoreFront):
+    """A store in one PostgreSQL database."""
+
+    engine = ENGINE
+    shared = True
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__()
+        self._dsn = dsn
+        self._identity = secrets.randbits(62)
+        self._stopping = threading.Event()
+        self._listener: threading.Thread | None = None
+        self._bell: asyncio.TimerHandle | None = None
+        self._connection: psycopg.Connection[Any] | None = None
+
+    # --- life cycle ---------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
+        await self._run(self._open)
+        self._writer: Writer[Mutation, Applied] = Writer(self._commit)
+
+    def _open(self) -> None:
+        with _translated():
+            self._connection = self._connect()
+            migrate(self._connection)
+            self._pool = ConnectionPool(
+                self._dsn,
+                min_size=1,
+                max_size=READERS,
+                timeout=CONNECT_SECONDS,
+                kwargs={**_SETTINGS, "autocommit": True},
+                check=ConnectionPool.check_connection,
+                open=True,
+            )
+
+    async def close(self) -> None:
+        self._stopping.set()
+        if self._bell is not None:
+            self._bell.cancel()
+        await self._writer.close()
+        await self._run(self._close)
+        self._threads.shutdown(wait=True)
+
+    def _close(self) -> None:
+        if self._listener is not None:
+            self._listener.join(POLL_SECONDS * 3)
+        self._pool.close()
+        if self._connection is not None:
+            self._connection.close()
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(self._dsn, autocommit=True, **_SETTINGS)
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await self._loop.run_in_executor(self._threads, work)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    async def apply(self, mutation: Mutation) -> Applied:
+        applied = await self._writer.submit(mutation).result()
+        self._ring_soon()
+        await self._tell()
+        return applied
+
+    def _commit(self, mutations: Sequence[Mutation]) -> Sequence[Applied | BaseException]:
+        """One batch on the writer thread."""
+        for attempt in range(TRIES):
+            try:
+                with _translated():
+                    if self._connection is None or self._connection.closed:
+                        self._connection = self._connect()
+                    return self._batch(self._connection, mutations)
+            except _TryAgain:
+                if attempt == TRIES - 1:
+                    return [StorageUnavailable("the database is busy", ENGINE, detail="busy")] * len(mutations)
+            except SidecarError as error:
+                return [error] * len(mutations)
+            except Exception as error:  # noqa: BLE001 - a defect must fail its batch, not end the writer thread
+                return [error] * len(mutations)
+        raise AssertionError("unreachable")
+
+    def _batch(self, connection: psycopg.Connection[Any], mutations: Sequence[Mutation]) -> list[Any]:
+        results: list[Applied | BaseException] = []
+        tx = PostgresTransaction(connection, self._identity, locks=True)
+        with connection.transaction():
+            if len(mutations) > 1:
+                _lock(tx, mutations)
+            for mutation in mutations:
+                # A batch of one needs no savepoint of its own: refusing it rolls the transaction back.
+                try:
+                    with connection.transaction() if len(mutations) > 1 else contextlib.nullcontext():
+                        results.append(logic.apply(tx, mutation))
+                except SidecarError as error:
+                    results.append(error)
+                    if len(mutations) == 1:
+                        raise psycopg.Rollback from None
+        return results
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    async def _reading(self, work: Callable[[Reader], T]) -> T:
+        def run() -> T:
+            with _translated(), self._pool.connection() as connection:
+                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                connection.read_only = True
+                with connection.transaction():
+                    return work(PostgresTransaction(connection, self._identity, locks=False))
+
+        return await self._run(run)
+
+    async def search(self, query: str, *, prefix: str, cursor: str | None, limit: int) -> Page:
+        raise NotImplementedError
+
+    async def prune(
+        self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
+    ) -> Pruned:
+        raise NotImplementedError
+
+    # --- the feed -----------------------------------------------------------------------------------------------------
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        if not self._listeners:
+            # Blocking once, on first use: the cursor must stand before the caller reads the version it starts from.
+            with _translated(), self._pool.connection() as connection:
+                self._told = PostgresTransaction(connection, self._identity, locks=False).last_change()
+            if self._listener is None:
+                self._listener = threading.Thread(target=self._listen, name="store-listener", daemon=True)
+                self._listener.start()
+        return super().subscribe(listener)
+
+    def _listen(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                with self._connect() as connection:
+                    connection.execute(f"LISTEN {CHANNEL}")
+                    while not self._stopping.is_set():
+                        for _ in connection.notifies(timeout=POLL_SECONDS, stop_after=1):
+                            pass
+                        self._wake()
+            except psycopg.Error:
+                self._stopping.wait(POLL_SECONDS)
+
+    def _wake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has closed
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._tell()))
+
+    def _ring_soon(self) -> None:
+        if self._bell is None:
+            self._bell = self._loop.call_later(NOTIFY_SECONDS, self._ring)
+
+    def _ring(self) -> None:
+        self._bell = None
+
+        def notify() -> None:
+            with contextlib.suppress(psycopg.Error, PoolTimeout), self._pool.connection() as connection:
+                connection.execute(f"NOTIFY {CHANNEL}")
+
+        if not self._stopping.is_set():
+            self._threads.submit(notify)
+
+
+_SETTINGS: dict[str, Any] = {
+    "connect_timeout": CONNECT_SECONDS,
+    "application_name": "history-sidecar",
+    # A server that stopped answering must not hold a sidecar for ever.
+    "options": "-c statement_timeout=60000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000",
+    "keepalives_idle": 10,
+}
+
+
+class _TryAgain(Exception):
+    pass
+
+
+def _lock(tx: PostgresTransaction, mutations: Sequence[Mutation]) -> None:
+    names = {mutation.history for mutation in mutations}
+    names |= {m.operation.to for m in mutations if isinstance(m.operation, Fork | Rename)}
+    for name in sorted(names):
+        tx.find(name)
+
+
+@contextlib.contextmanager
+def _translated() -> Any:
+    try:
+        yield
+    except (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation):
+        raise _TryAgain from None
+    except errors.DiskFull:
+        raise StorageReadOnly("the database's disk is full, nothing was changed") from None
+    except (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege):
+        raise StorageReadOnly("the database cannot be written") from None
+    except (errors.DataCorrupted, errors.IndexCorrupted):
+        raise StorageCorrupt("the database is damaged", detail="postgresql") from None
+    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout):
+        raise StorageUnavailable("the database is not reachable", ENGINE, detail="unreachable") from None
+    except psycopg.Error as error:
+        raise StorageUnavailable("the database failed", ENGINE, detail=type(error).__name__) from None

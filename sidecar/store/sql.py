@@ -1,0 +1,307 @@
+"""The primitives of `store.transaction` in the SQL that SQLite and PostgreSQL share.
+
+Rules: only statements that mean the same in both; what differs is a method of the engine's subclass. Placeholders are
+`?`, the PostgreSQL subclass rewrites them. Free text (titles, client names) is kept as ASCII JSON, since a lone
+surrogate or a NUL fits no database text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import evolve
+
+from sidecar.core.errors import StorageCorrupt
+from sidecar.core.layouts import Layout, pack, unpack
+from sidecar.store.base import Baseline
+from sidecar.store.transaction import ORDERS, REMEMBERED, EntryRow, HistoryRow, StoredEntry, VersionRecord
+
+_HISTORY = (
+    "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
+    " base_estimate, calibration, title, tags, metadata, created_at, updated_at"
+)
+_CHANGE = "hid, version, previous, kind, layout, len, marks, at, actor, operation_id, renamed_from"
+CHANGE_OF_HISTORY = ", ".join(f"change.{name}" for name in _CHANGE.split(", "))
+
+
+SHIFT = 32
+"""Bits of the sequence number inside an entry key: `hid << 32 | seq`, so that one history is one range scan."""
+
+FORGET_EVERY = 256
+"""How many remembered operations pass between two looks for old ones."""
+
+
+class SqlTransaction(ABC):
+    """Reads and writes through one connection; the caller begins and commits. `writer` marks our own changes."""
+
+    lock = ""
+    """Appended to the look-up of a history, where an engine locks rows."""
+
+    def __init__(self, writer: int) -> None:
+        self.writer = writer
+
+    @abstractmethod
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement and return its rows."""
+
+    @abstractmethod
+    def many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run one statement for each row of values."""
+
+    @abstractmethod
+    def last_change(self) -> tuple[int, int]:
+        """Return the cursor behind the newest change."""
+
+    @abstractmethod
+    def changes_since(self, last: tuple[int, int]) -> list[tuple[tuple[int, int], str, VersionRecord, bool]]:
+        """Return the changes behind a cursor in commit order."""
+
+    def row(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first row, or `None`."""
+        found = self.rows(statement, values)
+        return found[0] if found else None
+
+    def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row, or `None`."""
+        found = self.rows(statement, values)
+        return found[0][0] if found else None
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> HistoryRow | None:
+        row = self.row(f"SELECT {_HISTORY} FROM history WHERE name = ? AND live = 1{self.lock}", (name,))
+        return None if row is None else history_row(row)
+
+    def tombstone(self, name: str) -> int:
+        return int(self.value("SELECT version FROM tombstone WHERE name = ?", (name,)) or 0)
+
+    def version(self, hid: int, version: int) -> VersionRecord | None:
+        row = self.row(f"SELECT {_CHANGE} FROM change WHERE hid = ? AND version = ?", (hid, version))
+        return None if row is None else version_record(row)
+
+    def oldest_version(self, hid: int) -> int:
+        return int(self.value("SELECT min(version) FROM change WHERE hid = ?", (hid,)) or 0)
+
+    def layout(self, hid: int, layout: int) -> Layout:
+        found = self.value("SELECT ranges FROM layout WHERE hid = ? AND layout = ?", (hid, layout))
+        if found is None:
+            raise StorageCorrupt("a version of a history has lost its layout", detail="layout")
+        return unpack(json.loads(found))
+
+    def marks(self, hid: int, marks: int) -> Mapping[str, str]:
+        if not marks:
+            return {}
+        found = self.value("SELECT entries FROM marks WHERE hid = ? AND marks = ?", (hid, marks))
+        if found is None:
+            raise StorageCorrupt("a version of a history has lost its elision marks", detail="marks")
+        loaded: dict[str, str] = json.loads(found)
+        return loaded
+
+    def entries(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
+        rows = self.rows(
+            "SELECT id, body, measure, layout, marks FROM entry WHERE id >= ? AND id < ? ORDER BY id",
+            _keys(log, lo, hi),
+        )
+        _complete(rows, lo, hi)
+        mask = (1 << SHIFT) - 1
+        return [
+            StoredEntry(log=log, seq=key & mask, body=body, measure=measure, layout=layout, marks=marks)
+            for key, body, measure, layout, marks in rows
+        ]
+
+    def bodies(self, log: int, lo: int, hi: int) -> list[bytes]:
+        rows = self.rows("SELECT body FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))
+        _complete(rows, lo, hi)
+        return [row[0] for row in rows]
+
+    def roles(self, log: int, lo: int, hi: int) -> list[int]:
+        rows = self.rows("SELECT role FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))
+        return [row[0] for row in rows]
+
+    def estimate(self, log: int, lo: int, hi: int) -> int:
+        if hi <= lo:
+            return 0
+        first, last = _keys(log, lo, hi - 1)
+        before = self.value("SELECT cumulative - estimate FROM entry WHERE id = ?", (first,))
+        upto = self.value("SELECT cumulative FROM entry WHERE id = ?", (last,))
+        if before is None or upto is None:
+            raise StorageCorrupt("a history has lost entries", detail="entry")
+        return int(upto) - int(before)
+
+    def lookup(self, log: int, entry_id: str) -> list[int]:
+        mask = (1 << SHIFT) - 1
+        found = []
+        key = _id_key(log, entry_id)
+        for row_id, body in self.rows("SELECT id, body FROM entry WHERE key = ? ORDER BY id", (key,)):
+            # 64-bit keys can collide; the body decides.
+            if row_id >> SHIFT == log and json.loads(body)["id"] == entry_id:
+                found.append(row_id & mask)
+        return found
+
+    def records_below(self, hid: int, version: int, limit: int) -> list[tuple[VersionRecord, bool]]:
+        found = self.rows(
+            f"SELECT {_CHANGE}, writer FROM change WHERE hid = ? AND version < ? ORDER BY version DESC LIMIT ?",
+            (hid, version, limit),
+        )
+        return [(version_record(row[:-1]), row[-1] == self.writer) for row in found]
+
+    def histories(self, prefix: str, order_by: str, after: tuple[Any, ...] | None, limit: int) -> list[HistoryRow]:
+        column = ORDERS[order_by]
+        where, values = "name >= ? AND name < ?", [prefix, prefix + "\U0010ffff"]
+        if after is not None:
+            where += " AND name > ?" if column == "name" else f" AND ({column}, name) < (?, ?)"
+            values += after
+        order = "name" if column == "name" else f"{column} DESC, name DESC"
+        found = self.rows(
+            f"SELECT {_HISTORY} FROM history WHERE live = 1 AND {where} ORDER BY {order} LIMIT ?", (*values, limit)
+        )
+        return [history_row(row) for row in found]
+
+    def next_rename(self, hid: int, version: int) -> str | None:
+        name: str | None = self.value(
+            "SELECT renamed_from FROM change WHERE hid = ? AND version > ? AND renamed_from IS NOT NULL"
+            " ORDER BY version LIMIT 1",
+            (hid, version),
+        )
+        return name
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def create(self, name: str, at: int) -> HistoryRow:
+        hid = self.value(
+            "INSERT INTO history(name, live, version, layout, len, tail, cumulative, estimate, marks, created_at,"
+            " updated_at) VALUES(?, 1, 0, 0, 0, 0, 0, 0, 0, ?, ?) RETURNING hid",
+            (name, at, at),
+        )
+        return HistoryRow(
+            hid=hid, name=name, version=0, layout=0, len=0, tail=0, cumulative=0, estimate=0, marks=0,
+            created_at=at, updated_at=at,
+        )  # fmt: skip
+
+    def save(self, row: HistoryRow) -> None:
+        base = row.baseline
+        self.rows(
+            "UPDATE history SET name=?, version=?, layout=?, len=?, tail=?, cumulative=?, estimate=?, marks=?,"
+            " base_tokens=?, base_version=?, base_len=?, base_estimate=?, calibration=?, title=?, tags=?, metadata=?,"
+            " updated_at=? WHERE hid=?",
+            (
+                row.name, row.version, row.layout, row.len, row.tail, row.cumulative, row.estimate, row.marks,
+                base and base.tokens, base and base.version, base and base.len, base and base.estimate,
+                _text(row.calibration), _word(row.title), _text(list(row.tags)), _text(dict(row.metadata)),
+                row.updated_at, row.hid,
+            ),
+        )  # fmt: skip
+
+    def remove(self, row: HistoryRow) -> None:
+        self.rows("UPDATE history SET live = 0 WHERE hid = ?", (row.hid,))
+
+    def bury(self, name: str, version: int) -> None:
+        self.rows(
+            "INSERT INTO tombstone VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET version = excluded.version",
+            (name, version),
+        )
+
+    def recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
+        row: tuple[bytes, bytes] | None = self.row(
+            "SELECT digest, result FROM operation WHERE name = ? AND operation_id = ?", (name, _word(operation_id))
+        )
+        return row
+
+    def remember(self, name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> None:
+        number = self.value(
+            "INSERT INTO operation(name, operation_id, digest, result, at) VALUES(?, ?, ?, ?, ?) RETURNING id",
+            (name, _word(operation_id), digest, result, at),
+        )
+        if number % FORGET_EVERY == 0:
+            self.rows(
+                "DELETE FROM operation WHERE name = ? AND id <= (SELECT id FROM operation WHERE name = ?"
+                " ORDER BY id DESC LIMIT 1 OFFSET ?)",
+                (name, name, REMEMBERED),
+            )
+
+    def journal(self, record: VersionRecord) -> None:
+        self.rows(
+            f"INSERT INTO change({_CHANGE}, writer) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                record.hid, record.version, record.previous, record.kind, record.layout, record.len, record.marks,
+                record.at, _word(record.actor), _word(record.operation_id), record.renamed_from, self.writer,
+            ),
+        )  # fmt: skip
+
+    def add_layout(self, hid: int, layout: int, ranges: Layout) -> None:
+        text = json.dumps(pack(ranges), separators=(",", ":"))
+        self.rows("INSERT INTO layout VALUES(?, ?, ?)", (hid, layout, text))
+
+    def add_marks(self, hid: int, marks: Mapping[str, str]) -> int:
+        if not marks:
+            return 0
+        number = int(self.value("SELECT max(marks) FROM marks WHERE hid = ?", (hid,)) or 0) + 1
+        self.rows("INSERT INTO marks VALUES(?, ?, ?)", (hid, number, _text(dict(marks))))
+        return number
+
+    def add_entries(self, hid: int, rows: Sequence[EntryRow]) -> None:
+        self.many(
+            "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    hid << SHIFT | row.seq, _id_key(hid, row.entry_id), row.layout, row.marks, row.role,
+                    row.estimate, row.cumulative, row.measure, row.body,
+                )
+                for row in rows
+            ],
+        )  # fmt: skip
+
+
+def history_row(row: Sequence[Any]) -> HistoryRow:
+    """Read the columns of `_HISTORY`."""
+    (hid, name, version, layout, length, tail, cumulative, estimate, marks, tokens, base_version, base_len,
+     base_estimate, calibration, title, tags, metadata, created_at, updated_at) = row  # fmt: skip
+    found = HistoryRow(
+        hid=hid, name=name, version=version, layout=layout, len=length, tail=tail, cumulative=cumulative,
+        estimate=estimate, marks=marks, created_at=created_at, updated_at=updated_at, title=_unword(title),
+        tags=tuple(json.loads(tags)) if tags else (), metadata=json.loads(metadata) if metadata else {},
+        calibration=json.loads(calibration) if calibration else None,
+    )  # fmt: skip
+    if tokens is None:
+        return found
+    baseline = Baseline(tokens=tokens, version=base_version, len=base_len, estimate=base_estimate)
+    return evolve(found, baseline=baseline)
+
+
+def version_record(row: Sequence[Any]) -> VersionRecord:
+    """Read the columns of `_CHANGE`."""
+    hid, version, previous, kind, layout, length, marks, at, actor, operation_id, renamed_from = row
+    return VersionRecord(
+        hid=hid, version=version, previous=previous, kind=kind, layout=layout, len=length, marks=marks, at=at,
+        actor=_unword(actor), operation_id=_unword(operation_id), renamed_from=renamed_from,
+    )  # fmt: skip
+
+
+def _keys(log: int, lo: int, hi: int) -> tuple[int, int]:
+    return log << SHIFT | lo, log << SHIFT | hi
+
+
+def _complete(rows: Sequence[object], lo: int, hi: int) -> None:
+    if len(rows) != hi - lo:
+        raise StorageCorrupt("a history has lost entries", detail="entry")
+
+
+def _text(value: Any) -> str | None:
+    return json.dumps(value, separators=(",", ":")) if value else None
+
+
+def _word(value: str | None) -> str | None:
+    return None if value is None else json.dumps(value)
+
+
+def _unword(value: str | None) -> Any:
+    return None if value is None else json.loads(value)
+
+
+def _id_key(hid: int, entry_id: str) -> int:
+    digest = hashlib.blake2b(b"%d:%s" % (hid, entry_id.encode("utf-8", "surrogatepass")), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
