@@ -9,8 +9,9 @@ from sidecar.contract import types as t
 from sidecar.contract.codec import read
 from sidecar.contract.methods import METHODS
 from sidecar.core.errors import InvalidParams
-from sidecar.core.jsontext import MAX_DEPTH, Json
+from sidecar.core.jsontext import MAX_DEPTH, Json, dumpb
 from sidecar.server.frames import MAX_BODY, MAX_HEADER
+from sidecar.server.protocol import Spliced
 from sidecar.server.stdio import MAX_RUNNING
 from sidecar.service import HistoryService
 from sidecar.wire.registry import vendor_ids
@@ -30,6 +31,11 @@ class LifecycleHandlers:
     def __init__(self, server: Described) -> None:
         self._server = server
 
+    async def discover(self, params: t.DiscoverParams) -> Spliced:
+        from sidecar.contract.emit.openrpc import document
+
+        return Spliced(dumpb(document(self._server.served)))
+
     async def info(self, params: t.SidecarInfoParams) -> t.SidecarInfoResult:
         return t.SidecarInfoResult(
             protocol_version=t.PROTOCOL_VERSION,
@@ -37,7 +43,7 @@ class LifecycleHandlers:
             store=_store(self._server.service),
             vendors=vendor_ids(),
             estimators=(),
-            formats=(),
+            formats=_formats(),
             limits=_limits(self._server.service),
         )
 
@@ -63,6 +69,13 @@ def capabilities(server: Described) -> t.SidecarCapabilities:
         store=_store(server.service),
         limits=_limits(server.service),
     )
+
+
+def _formats() -> list[str]:
+    from sidecar.formats.registry import FORMATS
+    from sidecar.formats.transfer import exportable
+
+    return sorted({*FORMATS, *exportable()})
 
 
 def _store(service: HistoryService) -> t.StoreInfo:

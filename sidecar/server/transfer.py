@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -11,8 +10,8 @@ from sidecar.core.errors import InvalidParams
 from sidecar.render import outline, redact_secrets, render_html, render_markdown
 from sidecar.server.files import read_file, write_file
 from sidecar.server.history import common, conditions
-from sidecar.service import Parsed, Session, entry_tokens
-from sidecar.wire.base import Loss
+from sidecar.server.wire import losses
+from sidecar.service import Parsed, Session, compute, entry_tokens
 
 _KINDS = {"call": "toolCall", "result": "toolResult", "error": "toolResult", "empty": "text"}
 
@@ -35,7 +34,9 @@ class TransferHandlers:
         parsed = await self._server.session.entries(params.history, params.at_version)
         start, stop = _window(parsed, params.start, params.count)
         rows = parsed.rows[start:stop]
-        shown = outline(
+        shown = await compute(
+            stop - start,
+            outline,
             parsed.entries[start:stop],
             start=start,
             tokens=[entry_tokens(row) for row in rows],
@@ -62,7 +63,9 @@ class TransferHandlers:
         parsed = await self._server.session.entries(params.history, params.at_version)
         start, stop = _window(parsed, params.start, params.count)
         write = render_html if params.format == "html" else render_markdown
-        rendered = write(
+        rendered = await compute(
+            stop - start,
+            write,
             parsed.entries[start:stop],
             start=start,
             title=params.history,
@@ -81,13 +84,14 @@ class TransferHandlers:
 
         version, items = await self._server.session.items(params.history, params.at_version, injected=False)
         entries = [item.entry for item in items]
-        exported = export(entries, params.format, redact=params.redact, title=params.history, items=items)
+        exported = await compute(
+            len(items), export, entries, params.format, redact=params.redact, title=params.history, items=items
+        )
         content = exported.text.encode("utf-8", "backslashreplace")
-        losses = _losses(exported.losses)
         if params.uri is None:
-            return t.ExportResult(text=exported.text, uri=None, bytes=len(content), losses=losses)
+            return t.ExportResult(text=exported.text, uri=None, bytes=len(content), losses=losses(exported.losses))
         write_file(params.uri, self._server.folders, content)
-        return t.ExportResult(text=None, uri=params.uri, bytes=len(content), losses=losses)
+        return t.ExportResult(text=None, uri=params.uri, bytes=len(content), losses=losses(exported.losses))
 
     async def import_(self, params: t.ImportParams) -> t.ImportResult:
         from sidecar.formats.transfer import import_text
@@ -97,13 +101,13 @@ class TransferHandlers:
             source = read_file(params.uri, self._server.folders)
         else:
             source = params.text or ""
-        found = import_text(params.format, source)
+        found = await compute(len(source) // 1000, import_text, params.format, source)
         if len(found.histories) > 1:
             raise InvalidParams.at("/text", f"holds {len(found.histories)} conversations, not one")
         (history,) = found.histories
         applied = await self._server.session.append(params.history, history.entries, conditions(params), kind="import")
         return t.ImportResult(
-            **common(applied), format=found.format, entry_ids=applied.entry_ids, losses=_losses(found.losses)
+            **common(applied), format=found.format, entry_ids=applied.entry_ids, losses=losses(found.losses)
         )
 
 
@@ -118,10 +122,3 @@ def _window(parsed: Parsed, start: int | None, count: int | None) -> tuple[int, 
 
 def _elided(parsed: Parsed) -> frozenset[str]:
     return frozenset(entry.id for row, entry in zip(parsed.rows, parsed.entries, strict=True) if row.elided is not None)
-
-
-def _losses(losses: Sequence[Loss]) -> list[t.Loss]:
-    return [
-        t.Loss(rule=loss.rule, severity=loss.severity, entry_id=loss.entry_id, path=loss.path, message=loss.message)
-        for loss in losses
-    ]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import evolve
 
 from sidecar import wire
 from sidecar.contract import types as t
-from sidecar.contract.codec import given
+from sidecar.contract.codec import given, to_json
 from sidecar.core.errors import InvalidParams
-from sidecar.core.jsontext import Json
-from sidecar.core.messages import entry_from_json
+from sidecar.core.jsontext import Json, dumpb
+from sidecar.core.messages import entry_from_json, entry_to_json
 from sidecar.server.history import Served
-from sidecar.wire.base import Item, Options, Violation
+from sidecar.server.protocol import Spliced
+from sidecar.service import compute
+from sidecar.wire.base import Item, Loss, Options, Violation
 from sidecar.wire.check import check
 from sidecar.wire.constraints import CONSTRAINTS
 from sidecar.wire.registry import vendor_ids
@@ -23,38 +27,15 @@ class WireHandlers:
     def __init__(self, server: Served) -> None:
         self._server = server
 
-    async def project(self, params: t.ProjectParams) -> t.ProjectResult:
+    async def project(self, params: t.ProjectParams) -> Spliced:
         wire.get_vendor(params.vendor)  # an unknown vendor is told before a history is read
-        options = _options(params)
+        if params.since_prefix_of is not None and params.history is None:
+            raise InvalidParams.at("/sincePrefixOf", "needs a history")
         version, items = await self._items(params)
-        projected = wire.project(items, params.vendor, options)
-        stable: int | None = None
-        if params.since_prefix_of is not None:
-            if params.history is None:
-                raise InvalidParams.at("/sincePrefixOf", "needs a history")
+        older: list[Item] | None = None
+        if params.since_prefix_of is not None and params.history is not None:
             _, older = await self._server.session.items(params.history, params.since_prefix_of)
-            before = wire.project(older, params.vendor, evolve(options, on_loss="report"))
-            stable = wire.stable_messages(before, projected)
-        return t.ProjectResult(
-            vendor=projected.vendor,
-            version=version,
-            body=projected.body,
-            losses=[
-                t.Loss(
-                    rule=loss.rule,
-                    severity=loss.severity,
-                    entry_id=loss.entry_id,
-                    path=loss.path,
-                    message=loss.message,
-                )
-                for loss in projected.losses
-            ],
-            repairs=[
-                t.Repair(rule=repair.rule, entry_id=repair.entry_id, action=repair.action, message=repair.message)
-                for repair in projected.repairs
-            ],
-            stable_messages=stable,
-        )
+        return await compute(len(items), _project, params, version, items, older)
 
     async def check(self, params: t.CheckParams) -> t.CheckResult:
         if params.vendors is None:
@@ -62,8 +43,16 @@ class WireHandlers:
         else:
             vendors = [wire.get_vendor(vendor).id for vendor in params.vendors]
         version, items = await self._items(params)
-        found = check(items, vendors, Options(model=params.model, capabilities=_capabilities(params)))
+        options = Options(model=params.model, capabilities=_capabilities(params))
+        found = await compute(len(items) * len(vendors), check, items, vendors, options)
         return t.CheckResult(version=version, violations=[_violation(violation) for violation in found])
+
+    async def parse(self, params: t.ParseParams) -> t.ParseResult:
+        from sidecar.wire.parse import parse
+
+        parsed = parse(params.vendor, params.kind, params.body)
+        entries = [entry_to_json(entry) for entry in parsed.entries]
+        return t.ParseResult(entries=entries, losses=losses(parsed.losses), usage=parsed.usage)
 
     async def vendors(self, params: t.VendorsParams) -> t.VendorsResult:
         return t.VendorsResult(
@@ -78,6 +67,35 @@ class WireHandlers:
             return await self._server.session.items(params.history, params.at_version)
         entries = [entry_from_json(value, f"/entries/{index}") for index, value in enumerate(params.entries or ())]
         return None, [Item(entry=entry, index=index) for index, entry in enumerate(entries)]
+
+
+def _project(params: t.ProjectParams, version: int | None, items: list[Item], older: list[Item] | None) -> Spliced:
+    options = _options(params)
+    projected = wire.project(items, params.vendor, options)
+    stable: int | None = None
+    if older is not None:
+        stable = wire.stable_messages(wire.project(older, params.vendor, evolve(options, on_loss="report")), projected)
+    repairs = [
+        t.Repair(rule=repair.rule, entry_id=repair.entry_id, action=repair.action, message=repair.message)
+        for repair in projected.repairs
+    ]
+    result = t.ProjectResult(
+        vendor=projected.vendor,
+        version=version,
+        body=projected.body,
+        losses=losses(projected.losses),
+        repairs=repairs,
+        stable_messages=stable,
+    )
+    return Spliced(dumpb(to_json(result)))
+
+
+def losses(found: Sequence[Loss]) -> list[t.Loss]:
+    """Return losses as results say them."""
+    return [
+        t.Loss(rule=loss.rule, severity=loss.severity, entry_id=loss.entry_id, path=loss.path, message=loss.message)
+        for loss in found
+    ]
 
 
 def _options(params: t.ProjectParams) -> Options:

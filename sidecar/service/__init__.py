@@ -7,6 +7,7 @@
 What a caller needs of the store's vocabulary is re-exported here.
 """
 
+from sidecar.service.heavy import compute
 from sidecar.service.limits import Limits
 from sidecar.service.parsed import Parsed
 from sidecar.service.service import HistoryService
@@ -50,6 +51,7 @@ __all__ = [
     "Unchanged",
     "VersionRow",
     "Window",
+    "compute",
     "entry_tokens",
     "open_store",
     "token_estimate",

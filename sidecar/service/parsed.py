@@ -13,6 +13,7 @@ from attrs import frozen
 
 from sidecar.core.jsontext import loads
 from sidecar.core.messages import Entry, entry_from_json
+from sidecar.service.heavy import compute
 from sidecar.store.base import Row, Store
 
 MAX_BYTES = 24 * 1024 * 1024
@@ -54,7 +55,8 @@ class ParsedEntries:
         if kept is not None:
             shared = _shared(kept.bodies, bodies)
             entries = kept.entries[:shared]
-        entries += [entry_from_json(loads(body)) for body in bodies[len(entries) :]]
+        new = bodies[len(entries) :]
+        entries += await compute(len(new), _parse, new)
         self._keep(history, _Kept(bodies, entries, sum(map(len, bodies))))
         return Parsed(history=history, version=found.version, rows=found.rows, entries=entries, content=found.content)
 
@@ -65,6 +67,10 @@ class ParsedEntries:
         total = sum(item.size for item in self._kept.values())
         while total > self._max_bytes:
             total -= self._kept.pop(next(iter(self._kept))).size
+
+
+def _parse(bodies: Sequence[bytes]) -> list[Entry]:
+    return [entry_from_json(loads(body)) for body in bodies]
 
 
 def _shared(old: list[bytes], new: list[bytes]) -> int:
