@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from attrs import define, field
@@ -39,33 +39,41 @@ class Pairing:
 
     def add(self, index: int, entry: Entry) -> None:
         """Take the entry at `index` into account; indices must come in order."""
-        message = entry.message
-        kind = type(message)
-        if kind is Assistant:
-            calls = message.tool_calls  # type: ignore[union-attr]
-            if len(calls) == 1:
-                self._owners[calls[0].id] = [(index, 0)]
-                self._next[calls[0].id] = 0
-            elif calls:
-                owners: dict[str, list[Place]] = {}
-                for position, call in enumerate(calls):
-                    owners.setdefault(call.id, []).append((index, position))
-                self._owners.update(owners)
-                self._next.update(dict.fromkeys(owners, 0))
-        elif kind is Tool:
-            call_id = message.call_id  # type: ignore[union-attr]
-            places = self._owners.get(call_id)
-            if places is None:
-                self.orphans.append(index)
-                return
-            answered = self._next[call_id]
-            if answered >= len(places):
-                self.duplicates.append(index)
-            else:
-                self._next[call_id] = answered + 1
-                place = places[answered]
-                self.result_of[place] = index
-                self.call_of[index] = place
+        self.extend((entry,), index)
+
+    def extend(self, entries: Iterable[Entry], start: int = 0) -> None:
+        """Take entries from index `start` on into account; they must come in order."""
+        # Every projection of a long history runs through here, hence the local names and the short path.
+        owners, following = self._owners, self._next
+        for index, entry in enumerate(entries, start):
+            message = entry.message
+            kind = type(message)
+            if kind is Assistant:
+                calls = message.tool_calls  # type: ignore[union-attr]
+                if len(calls) == 1:
+                    call_id = calls[0].id
+                    owners[call_id] = [(index, 0)]
+                    following[call_id] = 0
+                elif calls:
+                    own: dict[str, list[Place]] = {}
+                    for position, call in enumerate(calls):
+                        own.setdefault(call.id, []).append((index, position))
+                    owners.update(own)
+                    following.update(dict.fromkeys(own, 0))
+            elif kind is Tool:
+                call_id = message.call_id  # type: ignore[union-attr]
+                places = owners.get(call_id)
+                if places is None:
+                    self.orphans.append(index)
+                    continue
+                answered = following[call_id]
+                if answered >= len(places):
+                    self.duplicates.append(index)
+                else:
+                    following[call_id] = answered + 1
+                    place = places[answered]
+                    self.result_of[place] = index
+                    self.call_of[index] = place
 
     def awaited(self, call_id: str) -> Place | None:
         """Return the call that the next result with this id would answer, if there is one."""
@@ -77,8 +85,7 @@ class Pairing:
 def pair(entries: Sequence[Entry]) -> Pairing:
     """Pair the results of a list of entries with its calls."""
     pairing = Pairing()
-    for index, entry in enumerate(entries):
-        pairing.add(index, entry)
+    pairing.extend(entries)
     return pairing
 
 

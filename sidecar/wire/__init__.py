@@ -18,19 +18,20 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from sidecar.core.errors import Unprojectable
-from sidecar.core.messages import Assistant, Tool
-from sidecar.core.turns import Pairing
 from sidecar.wire.base import Item, Options, Projected
+from sidecar.wire.cache import Cache, fold
 from sidecar.wire.models import capabilities_of, overridden
-from sidecar.wire.passes.layout import lay_out
 from sidecar.wire.projection import Capabilities, Context, Report, Rules
 from sidecar.wire.registry import VendorInfo, get_vendor, vendors
 
-__all__ = ["VendorInfo", "get_vendor", "project", "stable_messages", "vendors"]
+__all__ = ["Cache", "VendorInfo", "get_vendor", "project", "stable_messages", "vendors"]
 
 
-def project(items: Sequence[Item], vendor: str, options: Options) -> Projected:
+def project(items: Sequence[Item], vendor: str, options: Options, cache: Cache | None = None) -> Projected:
     """Return the payload for one vendor, with everything that differs from the entries reported.
+
+    With a `cache`, what an earlier call shaped is used again where the list only grew; the payload is the same, but
+    its messages are shared with other payloads, so they must not be changed.
 
     Raises `UnknownVendor`, `InvalidParams` for capabilities of a wrong type, and `Unprojectable` where
     `options.on_loss` is `"error"` and something would be lost.
@@ -39,28 +40,14 @@ def project(items: Sequence[Item], vendor: str, options: Options) -> Projected:
     capabilities = overridden(
         capabilities_of(projection.id, projection.capabilities, options.model), options.capabilities
     )
-    report = Report()
     context = Context(
         projection=projection,
         rules=_effective(projection.rules, capabilities),
         capabilities=capabilities,
         options=options,
-        report=report,
+        report=Report(),
     )
-    pairing = Pairing()
-    names: set[str] = set()
-    for index, item in enumerate(items):
-        entry = item.entry
-        kind = type(entry.message)
-        if kind is Assistant or kind is Tool:
-            pairing.add(index, entry)
-            for call in entry.tool_calls:
-                names.add(call.name)
-    shaper = projection.shape(context, frozenset(names))
-    for _, unit in lay_out(items, pairing, report):
-        shaper.add(unit)
-    body = shaper.body()
-    projected = Projected(vendor=projection.id, body=body, losses=tuple(report.losses), repairs=tuple(report.repairs))
+    projected = fold(items, context) if cache is None else cache.fold(items, context)
     if options.on_loss == "error":
         _refuse_losses(projected, items)
     return projected

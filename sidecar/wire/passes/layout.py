@@ -11,9 +11,7 @@ Rules (X1, X2, X3, and wire recipe steps 1 to 3):
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
-
-from attrs import frozen
+from typing import NamedTuple, TypeAlias
 
 from sidecar.core.messages import Assistant, Tool, ToolCall
 from sidecar.core.turns import Pairing
@@ -21,8 +19,7 @@ from sidecar.wire.base import Item
 from sidecar.wire.projection import Report
 
 
-@frozen
-class Call:
+class Call(NamedTuple):
     """One call with the entry that made it and the result that answers it."""
 
     call: ToolCall
@@ -30,8 +27,7 @@ class Call:
     result: Item | None
 
 
-@frozen
-class Round:
+class Round(NamedTuple):
     """One assistant message with calls, perhaps stored in pieces, and what answers it."""
 
     items: tuple[Item, ...]
@@ -42,10 +38,15 @@ Unit: TypeAlias = Item | Round
 """What a shaper takes: one entry that stands for itself, or one round."""
 
 
-def lay_out(items: Sequence[Item], pairing: Pairing, report: Report, start: int = 0) -> Iterator[tuple[int, Unit]]:
-    """Yield the units of `items` from `start` on, each with the position behind its last own assistant entry."""
+def lay_out(
+    items: Sequence[Item], pairing: Pairing, report: Report, start: int = 0, end: int | None = None
+) -> Iterator[Unit]:
+    """Yield the units of `items` that begin from `start` on and before `end`.
+
+    Results may stand at or behind `end`; an `end` inside a run of calls that belong together splits it.
+    """
     index = start
-    end = len(items)
+    end = len(items) if end is None else end
     call_of = pairing.call_of
     duplicates = set(pairing.duplicates)
     while index < end:
@@ -58,13 +59,15 @@ def lay_out(items: Sequence[Item], pairing: Pairing, report: Report, start: int 
             index += 1
         elif kind is Assistant and message.tool_calls:  # type: ignore[union-attr]
             stop = index + 1
-            while stop < end and _continues(items[stop - 1], items[stop]):
+            while (
+                stop < end and type(items[stop].entry.message) is Assistant and _continues(items[stop - 1], items[stop])
+            ):
                 stop += 1
-            yield stop, _round(items, index, stop, pairing, report)
+            yield _round(items, index, stop, pairing, report)
             index = stop
         else:
             index += 1
-            yield index, item
+            yield item
 
 
 def _round(items: Sequence[Item], start: int, stop: int, pairing: Pairing, report: Report) -> Round:
@@ -117,6 +120,26 @@ def _continues(before: Item, item: Item) -> bool:
         and first.origin == second.origin
         and before.entry.agent == item.entry.agent
     )
+
+
+def closed_end(items: Sequence[Item], pairing: Pairing) -> int:
+    """Return up to where the layout of `items` stays as it is when entries are appended, late results apart.
+
+    What stays open is a last run of calls with nothing but results behind it: a result, or another piece of the same
+    response, may still come.
+    """
+    last = len(items)
+    while last and type(items[last - 1].entry.message) is Tool:
+        last -= 1
+    start = last
+    while start and items[start - 1].entry.tool_calls:
+        start -= 1
+    result_of = pairing.result_of
+    for index in range(start, last):
+        for position in range(len(items[index].entry.tool_calls)):
+            if (index, position) not in result_of:
+                return start
+    return len(items)
 
 
 def _report_stray(item: Item, duplicate: bool, report: Report) -> None:
