@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 
 import click
 
@@ -10,6 +12,22 @@ from sidecar import __version__
 from sidecar.core.errors import SidecarError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "list": ("sidecar.cli.histories:list_histories", "List histories."),
+    "show": ("sidecar.cli.histories:show", "Show a conversation; --follow shows it live."),
+    "append": ("sidecar.cli.histories:append", "Append to a history."),
+    "search": ("sidecar.cli.histories:search", "Find entries by their text."),
+    "import": ("sidecar.cli.transfer:import_command", "Import conversations of other tools; --discover finds them."),
+    "export": ("sidecar.cli.transfer:export", "Write a history as JSON lines, Markdown, HTML or a request body."),
+    "fork": ("sidecar.cli.histories:fork", "Start a history with what another holds."),
+    "rename": ("sidecar.cli.histories:rename", "Give a history another name."),
+    "delete": ("sidecar.cli.histories:delete", "Delete a history."),
+    "versions": ("sidecar.cli.histories:versions", "List the versions of a history."),
+    "revert": ("sidecar.cli.histories:revert", "Bring back what a history held at a version."),
+    "check": ("sidecar.cli.inspect:check", "Say what vendors would refuse; exit code 1 where something would be."),
+    "project": ("sidecar.cli.inspect:project", "Print the message list that a vendor accepts."),
+    "call": ("sidecar.cli.call:call", "Send one request to a sidecar of its own."),
+    "doctor": ("sidecar.cli.doctor:doctor", "Report on the installation, the store and the tools found."),
+    "completion": ("sidecar.cli.doctor:completion", "Print the completion script for a shell."),
     "serve": ("sidecar.cli.serve:command", "Serve JSON-RPC over stdio (the default)."),
     "demo": ("sidecar.cli.demo:command", "Show an agent conversation with a real sidecar."),
     "protocol": ("sidecar.cli.protocol:command", "Print the protocol: OpenRPC, JSON Schema, types, reference."),
@@ -44,6 +62,10 @@ def run(args: list[str]) -> int:
     """Run one command; errors are one line on stderr."""
     try:
         result = app.main(args, prog_name="history-sidecar", standalone_mode=False)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx is not None else "history-sidecar"
+        click.echo(f"error: {error.format_message()} (`{command} --help` explains)", err=True)
+        return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -52,4 +74,8 @@ def run(args: list[str]) -> int:
     except SidecarError as error:
         click.echo(f"error: {error.message}", err=True)
         return 1
+    except BrokenPipeError:
+        # The reader had enough (`… | head`); nothing more may be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     return result if isinstance(result, int) else 0

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Protocol
 
 from sidecar.contract import types as t
-from sidecar.core.errors import InvalidParams
 from sidecar.render import outline, redact_secrets, render_html, render_markdown
 from sidecar.server.files import read_file, write_file
-from sidecar.server.history import common, conditions
+from sidecar.server.history import conditions
 from sidecar.server.wire import losses
-from sidecar.service import Parsed, Session, compute, entry_tokens
+from sidecar.service import Parsed, Session, compute, entry_tokens, token_estimate
 
 _KINDS = {"call": "toolCall", "result": "toolResult", "error": "toolResult", "empty": "text"}
 
@@ -94,20 +94,40 @@ class TransferHandlers:
         return t.ExportResult(text=None, uri=params.uri, bytes=len(content), losses=losses(exported.losses))
 
     async def import_(self, params: t.ImportParams) -> t.ImportResult:
-        from sidecar.formats.transfer import import_text
+        from sidecar.formats.source import Source
+        from sidecar.service.transfer import Importing
 
-        source: str | bytes
         if params.uri is not None:
-            source = read_file(params.uri, self._server.folders)
+            source = Source.of(read_file(params.uri, self._server.folders))
+            asked = [params.format, "uri", params.uri]
         else:
-            source = params.text or ""
-        found = await compute(len(source) // 1000, import_text, params.format, source)
-        if len(found.histories) > 1:
-            raise InvalidParams.at("/text", f"holds {len(found.histories)} conversations, not one")
-        (history,) = found.histories
-        applied = await self._server.session.append(params.history, history.entries, conditions(params), kind="import")
+            text = (params.text or "").encode("utf-8", "surrogatepass")
+            source = Source.of(text)
+            asked = [params.format, "text", hashlib.sha256(text).hexdigest()]
+        importing = Importing(
+            self._server.session, params.history, params.format, source, conditions(params), params=asked
+        )
+        outcomes = [outcome async for outcome in importing]
+        first, head = outcomes[0], outcomes[0].head
+        more = [
+            t.Loss(
+                rule="moreHistories",
+                severity="info",
+                entry_id=None,
+                path=None,
+                message=f"another conversation of the text went to history {outcome.history!r}",
+            )
+            for outcome in outcomes[1:]
+        ]
         return t.ImportResult(
-            **common(applied), format=found.format, entry_ids=applied.entry_ids, losses=losses(found.losses)
+            history=params.history,
+            version=head.version if head is not None else 0,
+            len=head.len if head is not None else 0,
+            token_estimate=token_estimate(head) if head is not None else None,
+            replayed=first.replayed,
+            format=importing.format,
+            entry_ids=first.entry_ids,
+            losses=[*more, *losses(importing.losses)],
         )
 
 

@@ -83,6 +83,10 @@ class Unchanged:
     len: int
 
 
+_EVERYTHING = 2**53 - 1
+"""A length that no history reaches: truncating to it changes nothing."""
+
+
 class _Nobody:
     congested = False
 
@@ -101,6 +105,11 @@ class Session:
         self._limits = service.limits
         self._overlay = Overlay()
         self._subscriptions = Subscriptions(sink or _Nobody())
+
+    @property
+    def entries_per_call(self) -> int:
+        """How many entries one change may bring."""
+        return self._limits.entries_per_call
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
@@ -123,6 +132,18 @@ class Session:
         stamped = tuple(entry if entry.auto_injected else evolve(entry, id=next(kept)) for entry in stamped)
         self._overlay.take(history, stamped, None, conditions.operation_id)
         return evolve(applied, entry_ids=tuple(entry.id for entry in stamped))
+
+    async def add_imported(
+        self, history: str, entries: Sequence[Entry], conditions: Conditions = ANYWAY, *, params: Json = None
+    ) -> Applied:
+        """Append entries of a transcript as one change, or nothing; `params` name the transcript for a repeat.
+
+        Which entries are new depends on the history, so they cannot tell whether an operation id is repeated.
+        """
+        stamped = self._stamp([evolve(entry, auto_injected=False) for entry in entries])
+        # A repeat is answered before anything is looked at; what is no repeat and adds nothing must change nothing.
+        operation = Append(stamped, "import") if stamped else Truncate(len=_EVERYTHING)
+        return await self._apply(history, operation, conditions, ["import", params], digest_kind="import")
 
     async def splice_prefix(
         self,
@@ -302,6 +323,11 @@ class Session:
             items += [Item(entry=other, index=row.index) for other in placed.behind.get(row.index, ())]
         return parsed.version, items
 
+    async def positions(self, history: str, entry_ids: Sequence[str]) -> dict[str, int]:
+        """Return the index of each of these entries that the newest version holds."""
+        async with self._lanes.turn("read", check_name(history)):
+            return await self._store.positions(history, entry_ids)
+
     async def versions(self, history: str, *, cursor: str | None = None, limit: int | None = None) -> Page:
         """Return a page of `VersionRow`, newest first."""
         async with self._lanes.turn("read", check_name(history)):
@@ -365,11 +391,17 @@ class Session:
     # --- parts --------------------------------------------------------------------------------------------------------
 
     async def _apply(
-        self, history: str, operation: Operation, conditions: Conditions, params: Json, *others: str
+        self,
+        history: str,
+        operation: Operation,
+        conditions: Conditions,
+        params: Json,
+        *others: str,
+        digest_kind: str | None = None,
     ) -> Applied:
         digest = b""
         if conditions.operation_id is not None:
-            digest = digest_of(operation.KIND, history, params)
+            digest = digest_of(digest_kind or operation.KIND, history, params)
         mutation = Mutation(
             history=check_name(history),
             operation=operation,
