@@ -128,6 +128,7 @@ class _Record(msgspec.Struct):
     parentUuid: str | None = None  # noqa: N815
     isSidechain: bool | None = None  # noqa: N815
     isCompactSummary: bool | None = None  # noqa: N815
+    sessionId: str | None = None  # noqa: N815
 
 
 _head = msgspec.json.Decoder(_Record).decode
@@ -181,6 +182,7 @@ class _Index:
                 # A summary, a torn line or a field of an odd type: the second pass reports it.
                 record = _odd(line)
             kind, uuid = record.type, record.uuid
+            self.session = self.session or record.sessionId
             if kind in ("user", "assistant", "summary", "system"):
                 self.recognized = True
             if record.isSidechain:

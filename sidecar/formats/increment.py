@@ -24,10 +24,11 @@ class Increment:
     """The tool went another way, but the history has newer entries, so both are kept."""
 
 
-def increment(stored: Sequence[Entry], fresh: Sequence[Entry], last: str | None) -> Increment:
+def increment(stored: Sequence[Entry], fresh: Sequence[Entry], last: str | None, run: int = 0) -> Increment:
     """Return how the stored history becomes the fresh one.
 
-    `stored` is what the history holds (entries without bodies will do, but the last one is compared whole).
+    `run` says how many entries up to `last` are known to be imported ones without any other between them: only they
+    may be taken back.
     """
     places = {entry.id: index for index, entry in enumerate(stored)}
     here = [index for index, entry in enumerate(fresh) if entry.id in places]
@@ -42,10 +43,10 @@ def increment(stored: Sequence[Entry], fresh: Sequence[Entry], last: str | None)
         return Increment(drop=1, add=(fresh[at], *add)) if grown else Increment(add=add)
     common = here[-1] if here else -1
     add = tuple(entry for entry in fresh[common + 1 :] if entry.id not in places)
+    drop = len(stored) - (places[fresh[common].id] + 1 if here else 0)
     if not tail:
         return Increment(add=add, diverged=bool(add))
-    kept = places[fresh[common].id] + 1 if here else 0
-    return Increment(drop=len(stored) - kept, add=add)
+    return Increment(drop=min(drop, run), add=add, diverged=drop > run)
 
 
 def _same(stored: Entry, fresh: Entry) -> bool:

@@ -108,7 +108,7 @@ class Importing:
             new = len(entries)
             if head is not None:
                 parsed = await self._session.entries(name)
-                new = len(increment(parsed.entries, entries, _last(head)).add)
+                new = len(increment(parsed.entries, entries, *_mark(head)).add)
             yield ImportPlan(
                 history=name,
                 format=self.format,
@@ -135,18 +135,17 @@ class Importing:
 
     async def _store(self, name: str, found: ImportedHistory, conditions: Conditions) -> ImportOutcome:
         head = await self._session.find(name)
-        last = _last(head)
+        last, _ = _mark(head)
         if head is not None and (last is not None or conditions.operation_id is not None):
-            return await self._add_new(name, found, head, last, conditions)
+            return await self._add_new(name, found, head, conditions)
         return await self._add_all(name, found, head, conditions)
 
-    async def _add_new(
-        self, name: str, found: ImportedHistory, head: Head, last: str | None, conditions: Conditions
-    ) -> ImportOutcome:
+    async def _add_new(self, name: str, found: ImportedHistory, head: Head, conditions: Conditions) -> ImportOutcome:
         """Into a history that was imported before: compare, then add what is new."""
+        last, run = _mark(head)
         fresh = await asyncio.to_thread(found.live, self._report)
         parsed = await self._session.entries(name)
-        change = increment(parsed.entries, fresh, last)
+        change = increment(parsed.entries, fresh, last, run)
         if change.diverged:
             self._report.add("branchLeft", "info", "the tool went another way than the history; both are kept")
         outcome = ImportOutcome(history=name, format=self.format, head=head, title=found.title(), branch=found.branch)
@@ -174,7 +173,9 @@ class Importing:
                 outcome = evolve(outcome, replayed=outcome.replayed or applied.replayed)
             outcome = evolve(outcome, entry_ids=tuple(ids))
         if fresh and outcome.entry_ids:
-            await self._remember(name, found, head, fresh[-1].id)
+            goes_on = bool(parsed.entries) and parsed.entries[-1].id == last
+            run = len(outcome.entry_ids) + (run - change.drop if goes_on else 0)
+            await self._remember(name, found, head, fresh[-1].id, run)
         return evolve(outcome, head=await self._session.find(name))
 
     async def _add_all(
@@ -205,7 +206,7 @@ class Importing:
             conditions = ANYWAY
             ids += applied.entry_ids
         if applied is not None and last is not None:
-            await self._remember(name, found, head, last)
+            await self._remember(name, found, head, last, len(ids))
         return ImportOutcome(
             history=name,
             format=self.format,
@@ -241,8 +242,8 @@ class Importing:
         for at in range(0, len(entries), limit):
             yield entries[at : at + limit]
 
-    async def _remember(self, name: str, found: ImportedHistory, head: Head | None, last: str) -> None:
-        mark: dict[str, Json] = {"format": self.format, "last": last}
+    async def _remember(self, name: str, found: ImportedHistory, head: Head | None, last: str, run: int) -> None:
+        mark: dict[str, Json] = {"format": self.format, "last": last, "run": run}
         if found.source_id:
             mark["source"] = found.source_id
         facts = dict(found.metadata())
@@ -270,10 +271,11 @@ def _names(history: str) -> Callable[[ImportedHistory], str]:
     return name
 
 
-def _last(head: Head | None) -> str | None:
+def _mark(head: Head | None) -> tuple[str | None, int]:
+    """Return the last entry that was imported, and how many imported ones stand together up to it."""
     mark = head.metadata.get(IMPORT_KEY) if head is not None else None
-    last = mark.get("last") if isinstance(mark, dict) else None
-    return last if isinstance(last, str) else None
+    last, run = (mark.get("last"), mark.get("run")) if isinstance(mark, dict) else (None, 0)
+    return last if isinstance(last, str) else None, run if isinstance(run, int) else 0
 
 
 def _size(entry: Entry) -> int:

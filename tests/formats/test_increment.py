@@ -50,10 +50,12 @@ def test_the_last_answer_grew() -> None:
 
 def test_a_rewind_is_followed() -> None:
     """Where the tool took entries back, they go, unless somebody built on them."""
-    assert increment(_talk("abcd"), _talk("abxy"), "d") == Increment(drop=2, add=tuple(_talk("xy")))
-    built = [*_talk("abcd"), _entry("mine")]
-    assert increment(built, _talk("abxy"), "d") == Increment(add=tuple(_talk("xy")), diverged=True)
-    assert increment(_talk("abcd"), _talk("sx"), "d") == Increment(drop=4, add=tuple(_talk("sx")))
+    assert increment(_talk("abcd"), _talk("abxy"), "d", 4) == Increment(drop=2, add=tuple(_talk("xy")))
+    assert increment(_talk("abcd"), _talk("sx"), "d", 4) == Increment(drop=4, add=tuple(_talk("sx")))
+    kept_both = Increment(add=tuple(_talk("xy")), diverged=True)
+    assert increment([*_talk("abcd"), _entry("mine")], _talk("abxy"), "d", 4) == kept_both
+    between = [*_talk("ab"), _entry("mine"), *_talk("cd")]
+    assert increment(between, _talk("axy"), "d", 2) == Increment(drop=2, add=tuple(_talk("xy")), diverged=True)
 
 
 def test_into_a_history_of_ones_own() -> None:

@@ -1,0 +1,222 @@
+"""Import as a use-case: into a real store, again and again, and through a real sidecar."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.client import Sidecar
+from sidecar.core.errors import InvalidParams, OperationReused, Unparsable, VersionMismatch
+from sidecar.core.messages import Entry
+from sidecar.formats.source import Source
+from sidecar.service import ANYWAY, Conditions, HistoryService, Limits, Session
+from sidecar.service.transfer import IMPORT_KEY, Importing, ImportOutcome
+from sidecar.store import open_store
+
+DATA = Path(__file__).parent / "data"
+TEA = (DATA / "claude-code/rewound.jsonl").read_bytes()
+
+
+def in_store(test: Callable[[Session], Awaitable[None]], limits: Limits | None = None) -> None:
+    async def run() -> None:
+        async with HistoryService(open_store(":memory:"), limits=limits or Limits()) as service:
+            await test(service.session("test"))
+
+    asyncio.run(run())
+
+
+async def take(session: Session, data: bytes | str, form: str = "auto", **more: Any) -> list[ImportOutcome]:
+    conditions = more.pop("conditions", ANYWAY)
+    importing = Importing(session, "h", form, Source.of(data), conditions, **more)
+    return [outcome async for outcome in importing]
+
+
+async def texts(session: Session, name: str = "h") -> list[str]:
+    return [entry.text for entry in (await session.entries(name)).entries]
+
+
+def talk(*words: str) -> str:
+    lines = [
+        {"type": "user" if at % 2 == 0 else "assistant", "uuid": word, "sessionId": "s", "timestamp": "2026-01-01",
+         "message": {"role": "user" if at % 2 == 0 else "assistant", "content": word}}
+        for at, word in enumerate(words)
+    ]  # fmt: skip
+    return "\n".join(map(json.dumps, lines)) + "\n"
+
+
+def test_a_second_import_adds_only_what_is_new() -> None:
+    """The same file twice changes nothing; a grown one adds its new entries; what people removed stays away."""
+
+    async def test(session: Session) -> None:
+        (first,) = await take(session, talk("a", "b"))
+        assert (first.entry_ids, first.skipped) == (("a", "b"), 0)
+        (again,) = await take(session, talk("a", "b"))
+        assert (again.entry_ids, again.skipped, again.head) == ((), 2, first.head)
+        await session.append("h", [Entry.user("mine")])
+        await session.splice_prefix("h", 1, Entry.summary("short"))
+        (grown,) = await take(session, talk("a", "b", "c"))
+        assert (grown.entry_ids, grown.skipped) == (("c",), 2)
+        assert await texts(session) == ["short", "b", "mine", "c"]
+        (rewound,) = await take(session, talk("a", "b", "x"))
+        assert rewound.entry_ids == ("x",) and await texts(session) == ["short", "b", "mine", "x"]
+        (elsewhere,) = await take(session, talk("a", "b", "y", "z"))
+        assert elsewhere.entry_ids == ("y", "z") and await texts(session) == ["short", "b", "mine", "y", "z"]
+        await session.append("h", [Entry.user("built on it")])
+        await take(session, talk("a", "b", "q"))
+        assert await texts(session) == ["short", "b", "mine", "y", "z", "built on it", "q"]
+
+    in_store(test)
+
+
+def test_a_rewind_is_followed_and_can_be_undone() -> None:
+    """Entries that the tool took back leave the newest version and stay in an older one."""
+
+    async def test(session: Session) -> None:
+        await take(session, talk("a", "b", "c", "d"))
+        (outcome,) = await take(session, talk("a", "b", "x"))
+        assert (outcome.dropped, outcome.entry_ids) == (2, ("x",))
+        assert await texts(session) == ["a", "b", "x"]
+        await session.revert("h", 1)
+        assert await texts(session) == ["a", "b", "c", "d"]
+
+    in_store(test)
+
+
+def test_facts_of_the_source_are_remembered() -> None:
+    """Title and session facts become the history's; a title that somebody gave is kept."""
+
+    async def test(session: Session) -> None:
+        await take(session, TEA)
+        head = await session.head("h")
+        assert head.title == "Tea"
+        assert head.metadata[IMPORT_KEY]["source"] == "11111111-2222-4333-8444-555555555555"
+        assert head.metadata[IMPORT_KEY]["facts"]["cwd"] == "/srv/tea"
+        await session.set_metadata("h", title="Mine")
+        grown = (
+            TEA
+            + TEA.splitlines()[-2].replace(b'"a3"', b'"a9"').replace(b'"parentUuid": "u3"', b'"parentUuid": "a3"')
+            + b"\n"
+        )
+        await take(session, grown)
+        assert (await session.head("h")).title == "Mine"
+
+    in_store(test)
+
+
+def test_conditions_hold() -> None:
+    """`ifVersion` and `operationId` mean for an import what they mean for an append."""
+
+    async def test(session: Session) -> None:
+        with pytest.raises(VersionMismatch):
+            await take(session, TEA, conditions=Conditions(if_version=3))
+        once = Conditions(operation_id="op-1", if_version=0)
+        (first,) = await take(session, TEA, conditions=once, params="tea")
+        (again,) = await take(session, TEA, conditions=once, params="tea")
+        assert (again.replayed, again.entry_ids) == (True, first.entry_ids)
+        with pytest.raises(OperationReused):
+            await take(session, TEA, conditions=once, params="coffee")
+        with pytest.raises(VersionMismatch):
+            await take(session, talk("a"), conditions=Conditions(if_version=7))
+        assert (await session.head("h")).version == 1
+
+    in_store(test)
+
+
+def test_a_long_transcript_comes_in_batches() -> None:
+    """What is longer than one call may be is appended in whole batches; a compaction on the way restarts the view."""
+    words = [f"w{number}" for number in range(25)]
+    compacted = talk(*words) + json.dumps({"type": "system", "subtype": "compact_boundary", "uuid": "cut"}) + "\n"
+    compacted += talk("after", "that")
+
+    async def test(session: Session) -> None:
+        (outcome,) = await take(session, talk(*words))
+        assert (outcome.entry_ids, outcome.head.version if outcome.head else 0) == (tuple(words), 3)
+        await session.delete("h")
+        (outcome,) = await take(session, compacted, form="claude-code")
+        assert outcome.entry_ids == ("after", "that")
+        assert await texts(session) == ["after", "that"]
+
+    in_store(test, Limits(entries_per_call=10))
+
+
+def test_a_file_of_many_conversations_fills_many_histories() -> None:
+    """The first goes to the name given, the next to `name/2`; branches go to `name/branch-1`."""
+
+    async def test(session: Session) -> None:
+        found = await take(session, (DATA / "openai-chat/two-lines.jsonl").read_bytes())
+        assert [outcome.history for outcome in found] == ["h", "h/2"]
+        await session.delete("h")
+        found = await take(session, TEA, all_branches=True)
+        assert [outcome.history for outcome in found] == ["h", "h/branch-1"]
+        assert (await texts(session, "h/branch-1"))[-1] == "No."
+
+    in_store(test)
+
+
+def test_nothing_to_import_changes_nothing() -> None:
+    """A text that is not in the format is refused, and one without entries makes no history."""
+
+    async def test(session: Session) -> None:
+        with pytest.raises(Unparsable):
+            await take(session, "words")
+        with pytest.raises(InvalidParams):
+            await take(session, TEA, form="wordstar")
+        (outcome,) = await take(session, '{"type": "summary", "summary": "x", "leafUuid": "y"}\n')
+        assert outcome.head is None and await session.find("h") is None
+
+    in_store(test)
+
+
+def test_a_plan_changes_nothing() -> None:
+    """A dry run says what would be new and leaves the store as it is."""
+
+    async def test(session: Session) -> None:
+        importing = Importing(session, "h", "auto", Source.of(talk("a", "b")))
+        assert [(plan.history, plan.entries, plan.new) async for plan in importing.plan()] == [("h", 2, 2)]
+        assert await session.find("h") is None
+        await take(session, talk("a", "b"))
+        importing = Importing(session, "h", "auto", Source.of(talk("a", "b", "c")))
+        assert [(plan.entries, plan.new) async for plan in importing.plan()] == [(3, 1)]
+
+    in_store(test)
+
+
+def test_over_the_wire(tmp_path: Path) -> None:
+    """A real sidecar imports text and files inside the allowed folder, reports losses, and exports again."""
+    folder = tmp_path / "allowed"
+    folder.mkdir()
+    (folder / "tea.jsonl").write_bytes((DATA / "claude-code/parallel-calls.jsonl").read_bytes())
+    outside = tmp_path / "secret.jsonl"
+    outside.write_bytes(TEA)
+    (folder / "link.jsonl").symlink_to(outside)
+    import os
+
+    env = {**os.environ, "HISTORY_SIDECAR_FOLDERS": str(folder)}
+    with Sidecar.spawn(store=str(tmp_path / "s.db"), env=env) as sidecar:
+        uri = (folder / "tea.jsonl").as_uri()
+        done = sidecar.call("history/import", history="tea", format="auto", uri=uri, operationId="one")
+        assert (done["format"], done["version"], done["len"], done["replayed"]) == ("claude-code", 1, 5, False)
+        assert {loss["rule"] for loss in done["losses"]} == {"tornLine", "unknownRecord"}
+        again = sidecar.call("history/import", history="tea", format="auto", uri=uri, operationId="one")
+        assert (again["replayed"], again["entryIds"]) == (True, done["entryIds"])
+        assert sidecar.call("history/import", history="tea", format="claude-code", uri=uri)["entryIds"] == []
+        for refused in (folder / "link.jsonl", outside):
+            with pytest.raises(InvalidParams):
+                sidecar.call("history/import", history="x", format="auto", uri=refused.as_uri())
+        with pytest.raises(InvalidParams):
+            sidecar.call("history/import", history="x", format="wordstar", text="x")
+        with pytest.raises(Unparsable):
+            sidecar.call("history/import", history="x", format="codex", text="x")
+        text = sidecar.call("history/export", history="tea", format="own-jsonl")["text"]
+        copy = sidecar.call("history/import", history="copy", format="auto", text=text)
+        assert (copy["format"], copy["entryIds"]) == ("own-jsonl", done["entryIds"])
+        first, second = (sidecar.snapshot(name)["entries"] for name in ("tea", "copy"))
+        assert first == second
+        written = sidecar.call("history/export", history="tea", format="html", uri=(folder / "tea.html").as_uri())
+        assert written["text"] is None and (folder / "tea.html").stat().st_size == written["bytes"]
+        assert sidecar.call("history/export", history="tea", format="anthropic-messages")["text"].startswith("{")
