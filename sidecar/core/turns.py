@@ -35,7 +35,7 @@ class Pairing:
     duplicates: list[int] = field(factory=list)
     """Result entries for a call that was answered before."""
     _owners: dict[str, list[Place]] = field(factory=dict)
-    _next: dict[str, int] = field(factory=dict)
+    """For each id the calls of its latest message that are not answered yet."""
 
     def add(self, index: int, entry: Entry) -> None:
         """Take the entry at `index` into account; indices must come in order."""
@@ -44,42 +44,34 @@ class Pairing:
     def extend(self, entries: Iterable[Entry], start: int = 0) -> None:
         """Take entries from index `start` on into account; they must come in order."""
         # Every projection of a long history runs through here, hence the local names and the short path.
-        owners, following = self._owners, self._next
+        owners = self._owners
         for index, entry in enumerate(entries, start):
             message = entry.message
             kind = type(message)
             if kind is Assistant:
                 calls = message.tool_calls  # type: ignore[union-attr]
                 if len(calls) == 1:
-                    call_id = calls[0].id
-                    owners[call_id] = [(index, 0)]
-                    following[call_id] = 0
+                    owners[calls[0].id] = [(index, 0)]
                 elif calls:
                     own: dict[str, list[Place]] = {}
                     for position, call in enumerate(calls):
                         own.setdefault(call.id, []).append((index, position))
                     owners.update(own)
-                    following.update(dict.fromkeys(own, 0))
             elif kind is Tool:
-                call_id = message.call_id  # type: ignore[union-attr]
-                places = owners.get(call_id)
-                if places is None:
-                    self.orphans.append(index)
-                    continue
-                answered = following[call_id]
-                if answered >= len(places):
-                    self.duplicates.append(index)
-                else:
-                    following[call_id] = answered + 1
-                    place = places[answered]
+                places = owners.get(message.call_id)  # type: ignore[union-attr]
+                if places:
+                    place = places.pop(0)
                     self.result_of[place] = index
                     self.call_of[index] = place
+                elif places is None:
+                    self.orphans.append(index)
+                else:
+                    self.duplicates.append(index)
 
     def awaited(self, call_id: str) -> Place | None:
         """Return the call that the next result with this id would answer, if there is one."""
-        places = self._owners.get(call_id, [])
-        answered = self._next.get(call_id, 0)
-        return places[answered] if answered < len(places) else None
+        places = self._owners.get(call_id)
+        return places[0] if places else None
 
 
 def pair(entries: Sequence[Entry]) -> Pairing:

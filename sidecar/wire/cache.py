@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from operator import is_
+from operator import attrgetter, is_
 from typing import Final
 
 from attrs import define, evolve, field
@@ -26,10 +26,13 @@ from sidecar.wire.projection import Context, Report, Shaper
 MAX_STATES: Final = 4
 """Folds kept per cache: an editor and an agent rarely ask for more vendors than this."""
 
+_ENTRY = attrgetter("entry")
+_FLAGS = attrgetter("elided", "prefix_changed")
+
 
 def fold(items: Sequence[Item], context: Context) -> Projected:
     """Return the payload of a list, all at once."""
-    entries = [item.entry for item in items]
+    entries = list(map(_ENTRY, items))
     pairing = Pairing()
     pairing.extend(entries)
     shaper = context.projection.shape(context, names_of(entries))
@@ -65,8 +68,7 @@ class _State:
         seen = len(self.entries)
         if len(entries) < seen or not all(map(is_, self.entries, entries)):
             return False
-        flags = [(item.elided, item.prefix_changed) for item in items[:seen]]
-        if flags != self.flags:
+        if list(map(_FLAGS, items[:seen])) != self.flags:
             return False
         new = entries[seen:]
         for entry in new:
@@ -82,7 +84,7 @@ class _State:
         seen = len(self.entries)
         self.pairing.extend(entries[seen:], seen)
         self.entries = entries
-        self.flags = [(item.elided, item.prefix_changed) for item in items]
+        self.flags = list(map(_FLAGS, items))
         end = max(self.end, closed_end(items, self.pairing))
         for unit in lay_out(items, self.pairing, self.context.report, self.end, end):
             self.shaper.add(unit)
@@ -110,7 +112,7 @@ class Cache:
     def fold(self, items: Sequence[Item], context: Context) -> Projected:
         """Return what `fold` returns, from what is known where that is possible."""
         key = (context.vendor, _way(context.options))
-        entries = [item.entry for item in items]
+        entries = list(map(_ENTRY, items))
         state = self._states.pop(key, None)
         if state is None or not state.fits(items, entries):
             names = names_of(entries)

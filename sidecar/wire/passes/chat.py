@@ -15,12 +15,21 @@ from sidecar.wire.passes.layout import Call
 from sidecar.wire.passes.media import data_url
 from sidecar.wire.passes.reasoning import reasoning_of
 from sidecar.wire.passes.shaper import BaseShaper, Message, marker_places
+from sidecar.wire.projection import Context
 
 Sent = tuple[tuple[Call, tuple[str, str]], ...]
 
 
 class ChatShaper(BaseShaper):
     """Shapes `{"messages": [...]}`."""
+
+    def __init__(self, context: Context, names: frozenset[str] = frozenset()) -> None:
+        super().__init__(context, names)
+        rules = self.rules
+        self._writes_reasoning = rules.reasoning_on_calls is not None or rules.reasoning_always or self.PLACES_TEXT
+
+    PLACES_TEXT = False
+    """`put_reasoning` has work to do on messages without reasoning too."""
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
@@ -48,13 +57,16 @@ class ChatShaper(BaseShaper):
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
         message: Message = {"role": "assistant"}
         if blocks:
-            message["content"] = self.assistant_content(item, blocks)
+            only = blocks[0]
+            plain = len(blocks) == 1 and type(only) is Text
+            message["content"] = only.text if plain else self.assistant_content(item, blocks)  # type: ignore[union-attr]
         elif calls:
             if self.rules.calls_only != "absent":
                 message["content"] = None if self.rules.calls_only == "null" else ""
         else:
             message["content"] = ""
-        self.put_reasoning(message, reasoning, items, calls)
+        if reasoning or self._writes_reasoning:
+            self.put_reasoning(message, reasoning, items, calls)
         if not blocks and not calls and not self.rules.empty_messages and not self._stands_by_reasoning(message):
             if reasoning:
                 self.report.loss("X6", "warning", item, "a message with nothing but reasoning is not sent")

@@ -45,6 +45,8 @@ def assistant_blocks(item: Item, context: Context, hoisted: list[Block]) -> list
     message = item.entry.message
     assert type(message) is Assistant
     blocks: Sequence[Block] = message.blocks
+    if not blocks:
+        return []
     agent = item.entry.agent
     if agent and context.options.guests == "wrap":
         blocks = [wrap_guest(block, agent) for block in blocks]

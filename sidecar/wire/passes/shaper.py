@@ -51,7 +51,7 @@ class BaseShaper:
 
     def add(self, unit: Unit) -> None:
         """Take the next unit of the layout."""
-        if isinstance(unit, Round):
+        if type(unit) is Round:
             self.leading = False
             self.round(unit)
             return
@@ -92,10 +92,8 @@ class BaseShaper:
             blocks += assistant_blocks(item, self.context, hoisted)
         sent = tuple([(self._call_id(call), self._call_name(call)) for call in unit.calls])
         for call in unit.calls:
-            if call.call.signature is not None and self.rules.reasoning != "thought":
-                self.report.loss("X13", "info", call.item, "the thought signature of a call is not sent to this vendor")
-            if call.call.extra and any(key != "_meta" for key in call.call.extra):
-                self.report.loss("X17", "info", call.item, "unknown keys of a tool call are not sent")
+            if call.call.signature is not None or call.call.extra:
+                self._report_call(call)
         self.assistant(unit.items, blocks, tuple(zip(unit.calls, sent, strict=True)))
         outcome: list[tuple[Call, str, str, list[Block], bool]] = []
         for call, (call_id, name) in zip(unit.calls, sent, strict=True):
@@ -208,6 +206,12 @@ class BaseShaper:
     def _report_extra(self, item: Item) -> None:
         if any(key != "_meta" for key in item.entry.message.extra):
             self.report.loss("X17", "info", item, "unknown keys of the message are not sent", "/message")
+
+    def _report_call(self, call: Call) -> None:
+        if call.call.signature is not None and self.rules.reasoning != "thought":
+            self.report.loss("X13", "info", call.item, "the thought signature of a call is not sent to this vendor")
+        if any(key != "_meta" for key in call.call.extra):
+            self.report.loss("X17", "info", call.item, "unknown keys of a tool call are not sent")
 
     def _watch_repeats(self, unit: Round, limit: int) -> None:
         key = tuple((call.call.name, call.call.arguments) for call in unit.calls)

@@ -35,6 +35,8 @@ RULES = evolve(
 class CohereShaper(ChatShaper):
     """Shapes `{"messages": [...]}` with a `tool_plan`."""
 
+    PLACES_TEXT = True
+
     def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
         """Write the text beside calls as the plan, and thinking as a content part where the model thinks."""
         content = message.pop("content", None)

@@ -45,6 +45,8 @@ RULES = evolve(
 class OpenRouterShaper(ChatShaper):
     """Shapes `{"messages": [...]}` with `reasoning_details`."""
 
+    PLACES_TEXT = True
+
     def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
         """Write recorded details as they came, and plain reasoning as `reasoning`."""
         ids = {call.call.id: call_id for call, (call_id, _) in calls}
