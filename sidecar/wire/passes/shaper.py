@@ -51,7 +51,7 @@ class BaseShaper:
 
     def add(self, unit: Unit) -> None:
         """Take the next unit of the layout."""
-        if type(unit) is Round:
+        if isinstance(unit, Round):
             self.leading = False
             self.round(unit)
             return
