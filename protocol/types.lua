@@ -492,7 +492,7 @@
 ---@field id string The entry.
 ---@field index integer Its 0-based index.
 ---@field role string The role of its message.
----@field kind "text"|"call"|"result"|"error"|"reasoning"|"empty"|string What it mainly is: text, a message with tool calls, a result, a failed result, only reasoning, nothing.
+---@field kind "text"|"toolCall"|"toolResult"|"reasoning"|"summary"|"note"|string What it mainly is; a message with tool calls is a `toolCall` whatever else it holds.
 ---@field line string A short plain text for one line.
 ---@field tokens integer|nil Estimated tokens.
 ---@field ts integer|nil When, Unix milliseconds.

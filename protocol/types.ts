@@ -833,8 +833,8 @@ export interface OutlineItem {
   index: number;
   /** The role of its message. */
   role: string;
-  /** What it mainly is: text, a message with tool calls, a result, a failed result, only reasoning, nothing. */
-  kind: "text" | "call" | "result" | "error" | "reasoning" | "empty" | (string & {});
+  /** What it mainly is; a message with tool calls is a `toolCall` whatever else it holds. */
+  kind: "text" | "toolCall" | "toolResult" | "reasoning" | "summary" | "note" | (string & {});
   /** A short plain text for one line. */
   line: string;
   /** Estimated tokens. */

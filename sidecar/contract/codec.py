@@ -44,7 +44,7 @@ def read_params(kind: type[T], raw: Json) -> T:
 
 
 def read(kind: type[T], raw: Json) -> T:
-    """Turn one JSON object into the contract class `kind`; raise `InvalidParams` with every problem."""
+    """Turn one JSON value into the contract class or tagged union `kind`; raise `InvalidParams` with every problem."""
     try:
         return _FAST.structure(raw, kind)
     except Exception as error:  # noqa: BLE001 - whatever it was, the explaining converter says it in wire names
@@ -294,11 +294,18 @@ def _object_hook(kind: type, converter: Converter, detailed: bool) -> Hook:
     fields = resolved(kind)
     patch = getattr(kind, "PATCH", False)
     overrides: dict[str, Any] = {}
+    required_nulls = set()
     for field in fields:
-        # Nulls are gone before the fields are read, so an optional field is read as what it is when given.
+        name = wire_name(field.name)
         members = None if patch else union_members(field.type)
-        hook_of_field = converter.get_structure_hook(members[0]) if members and len(members) == 1 else None
-        overrides[field.name] = override(rename=wire_name(field.name), struct_hook=hook_of_field)
+        read_field: Hook | None = None
+        if field.default is attrs.NOTHING and type(None) in get_args(field.type):
+            required_nulls.add(name)  # results have such fields: there `null` is a value
+        elif members and len(members) == 1:
+            # Nulls are gone before the fields are read, so an optional field is read as what it is when given.
+            read_field = converter.get_structure_hook(members[0])
+        overrides[field.name] = override(rename=name, struct_hook=read_field)
+    keep_nulls = frozenset(required_nulls)
     read_fields: Hook = make_dict_structure_fn(kind, converter, _cattrs_detailed_validation=detailed, **overrides)
     one_of = tuple(wire_name(name) for name in getattr(kind, "ONE_OF", ()))
     needs = {wire_name(name): wire_name(other) for name, other in getattr(kind, "NEEDS", {}).items()}
@@ -308,7 +315,7 @@ def _object_hook(kind: type, converter: Converter, detailed: bool) -> Hook:
         if type(value) is not dict:
             raise ValueError("must be an object")
         if not patch and None in value.values():
-            value = {key: part for key, part in value.items() if part is not None}
+            value = {key: part for key, part in value.items() if part is not None or key in keep_nulls}
         result = read_fields(value, kind)
         if one_of and sum(name in value for name in one_of) != 1:
             raise ValueError(choice)

@@ -164,8 +164,8 @@ class OutlineItem:
     """Its 0-based index."""
     role: str
     """The role of its message."""
-    kind: Annotated[str, Open(("text", "call", "result", "error", "reasoning", "empty"))]
-    """What it mainly is: text, a message with tool calls, a result, a failed result, only reasoning, nothing."""
+    kind: Annotated[str, Open(("text", "toolCall", "toolResult", "reasoning", "summary", "note"))]
+    """What it mainly is; a message with tool calls is a `toolCall` whatever else it holds."""
     line: str
     """A short plain text for one line."""
     tokens: Count | None
