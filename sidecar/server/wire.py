@@ -14,7 +14,7 @@ from sidecar.core.jsontext import Json, dumpb
 from sidecar.core.messages import entry_from_json, entry_to_json
 from sidecar.server.history import Served
 from sidecar.server.protocol import Spliced
-from sidecar.service import compute
+from sidecar.service import Projections, compute
 from sidecar.wire.base import Item, Loss, Options, Violation
 from sidecar.wire.check import check
 from sidecar.wire.constraints import CONSTRAINTS
@@ -35,7 +35,8 @@ class WireHandlers:
         older: list[Item] | None = None
         if params.since_prefix_of is not None and params.history is not None:
             _, older = await self._server.session.items(params.history, params.since_prefix_of)
-        return await compute(len(items), _project, params, version, items, older)
+        with self._server.session.projections(params.history or "") as caches:
+            return await compute(len(items), _project, params, version, items, older, caches)
 
     async def check(self, params: t.CheckParams) -> t.CheckResult:
         if params.vendors is None:
@@ -69,12 +70,21 @@ class WireHandlers:
         return None, [Item(entry=entry, index=index) for index, entry in enumerate(entries)]
 
 
-def _project(params: t.ProjectParams, version: int | None, items: list[Item], older: list[Item] | None) -> Spliced:
+def _project(
+    params: t.ProjectParams,
+    version: int | None,
+    items: list[Item],
+    older: list[Item] | None,
+    caches: Projections | None,
+) -> Spliced:
     options = _options(params)
-    projected = wire.project(items, params.vendor, options)
+    newest = caches.newest if caches is not None and params.at_version is None else None
+    projected = wire.project(items, params.vendor, options, newest)
     stable: int | None = None
     if older is not None:
-        stable = wire.stable_messages(wire.project(older, params.vendor, evolve(options, on_loss="report")), projected)
+        options = evolve(options, on_loss="report")
+        before = wire.project(older, params.vendor, options, None if caches is None else caches.older)
+        stable = wire.stable_messages(before, projected)
     repairs = [
         t.Repair(rule=repair.rule, entry_id=repair.entry_id, action=repair.action, message=repair.message)
         for repair in projected.repairs

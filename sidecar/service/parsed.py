@@ -1,20 +1,22 @@
 """Entries as values, for whoever has to look into them: projection, checks, plans, outlines, rendering.
 
-Rules: a stored entry is parsed once per process while its history stays in use. `content` of a read names what was
-read (`store.base.Head.content`): the entries of two versions with equal content are equal as far as both reach, so
-after an append only the new rows are parsed. The cache is bounded by the bytes it stands for, oldest history first.
+Rules: a stored entry is parsed once per process while its history stays in use, and is the same object each time, so
+that a projection can go on from the last one (`wire.Cache`). What is kept is judged by the stored bytes, is bounded by
+them, and the history that was read longest ago goes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from sidecar.core.jsontext import loads
 from sidecar.core.messages import Entry, entry_from_json
 from sidecar.service.heavy import compute
 from sidecar.store.base import Row, Store
+from sidecar.wire import Cache
 
 MAX_BYTES = 24 * 1024 * 1024
 """Stored bytes whose parsed form is kept at most."""
@@ -28,14 +30,23 @@ class Parsed:
     version: int
     rows: Sequence[Row]
     entries: Sequence[Entry]
-    content: tuple[int, int]
 
 
-@frozen
+@define
+class Projections:
+    """What the projections of one history go on from: those of its newest version, and those of older ones."""
+
+    newest: Cache = field(factory=Cache)
+    older: Cache = field(factory=Cache)
+
+
+@define
 class _Kept:
     bodies: list[bytes]
     entries: list[Entry]
     size: int
+    projections: Projections = field(factory=Projections)
+    lent: bool = False
 
 
 class ParsedEntries:
@@ -50,17 +61,32 @@ class ParsedEntries:
         """Return a version (the newest by default). Raises HistoryNotFound, VersionUnavailable."""
         found = await self._store.read(history, version=version)
         bodies = [row.body for row in found.rows]
-        kept = self._kept.pop(history, None)
+        kept = self._kept.get(history)
         entries: list[Entry] = []
         if kept is not None:
-            shared = _shared(kept.bodies, bodies)
-            entries = kept.entries[:shared]
+            entries = kept.entries[: _shared(kept.bodies, bodies)]
         new = bodies[len(entries) :]
         entries += await compute(len(new), _parse, new)
-        self._keep(history, _Kept(bodies, entries, sum(map(len, bodies))))
-        return Parsed(history=history, version=found.version, rows=found.rows, entries=entries, content=found.content)
+        if version is None:
+            self._keep(history, bodies, entries)
+        return Parsed(history=history, version=found.version, rows=found.rows, entries=entries)
 
-    def _keep(self, history: str, kept: _Kept) -> None:
+    @contextmanager
+    def projections(self, history: str) -> Iterator[Projections | None]:
+        """Lend the caches of a history's projections, to one at a time; `None` where there are none to lend."""
+        kept = self._kept.get(history)
+        if kept is None or kept.lent:
+            yield None
+            return
+        kept.lent = True
+        try:
+            yield kept.projections
+        finally:
+            kept.lent = False
+
+    def _keep(self, history: str, bodies: list[bytes], entries: list[Entry]) -> None:
+        kept = self._kept.pop(history, None) or _Kept(bodies, entries, 0)
+        kept.bodies, kept.entries, kept.size = bodies, entries, sum(map(len, bodies))
         if kept.size > self._max_bytes:
             return
         self._kept[history] = kept

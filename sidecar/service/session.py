@@ -10,6 +10,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
@@ -20,7 +21,7 @@ from sidecar.core.messages import ABSENT, Absent, Entry, entry_to_json
 from sidecar.core.names import check_name
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
 from sidecar.service.overlay import Overlay, Placed
-from sidecar.service.parsed import Parsed
+from sidecar.service.parsed import Parsed, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
 from sidecar.store.base import (
     Append,
@@ -327,6 +328,10 @@ class Session:
         """Return the index of each of these entries that the newest version holds."""
         async with self._lanes.turn("read", check_name(history)):
             return await self._store.positions(history, entry_ids)
+
+    def projections(self, history: str) -> AbstractContextManager[Projections | None]:
+        """Lend what projections of a history go on from (`ParsedEntries.projections`)."""
+        return self._service.parsed.projections(history)
 
     async def versions(self, history: str, *, cursor: str | None = None, limit: int | None = None) -> Page:
         """Return a page of `VersionRow`, newest first."""
