@@ -14,7 +14,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -298,13 +298,17 @@ def _items(
     count: bool,
 ) -> Iterator[Item]:
     side = not count
+    answer: _Answer | None = None
     for number, record in source.records(report):
         where = f"line {number}"
         if not isinstance(record, dict):
+            if answer is not None:
+                yield answer.draft()
+                answer = None
             report.unknown(record, None, where)
             continue
         kind = tag(record, "type")
-        if kind in ("user", "assistant"):
+        if kind == "assistant" or kind == "user":
             uuid = record.get("uuid")
             if live is not None and not (isinstance(uuid, str) and uuid in live):
                 continue
@@ -312,10 +316,29 @@ def _items(
                 continue
             if not session:
                 session.update((key, record[key]) for key in _SESSION_FIELDS if record.get(key) not in (None, ""))
-            yield from _ITEMS[kind](record, report, where)
+            message = record.get("message")
+            content = message.get("content") if isinstance(message, dict) else None
+            if kind == "assistant" and isinstance(message, dict) and isinstance(content, list | str):
+                # What comes next is most often the next piece of the same answer.
+                if answer is None or answer.key is None or answer.key != message.get("id"):
+                    if answer is not None:
+                        yield answer.draft()
+                    answer = _Answer(record, message)
+                answer.add(record, message, content)
+                continue
+            if answer is not None:
+                yield answer.draft()
+                answer = None
+            if isinstance(content, list | str):
+                yield from _user(record, content)
+            else:
+                report.invalid(record, "has no message content", where)
         elif kind == "system":
             boundary = record.get("subtype") == "compact_boundary" and not record.get("isSidechain")
             if boundary and (live is None or text_of(record.get("uuid")) in live):
+                if answer is not None:
+                    yield answer.draft()
+                    answer = None
                 yield Restart()
             else:
                 report.bookkeeping(f"system {text_of(record.get('subtype')) or ''}".strip())
@@ -326,17 +349,70 @@ def _items(
         elif kind in _BOOKKEEPING:
             report.bookkeeping(kind)
         else:
+            if answer is not None:
+                yield answer.draft()
+                answer = None
             report.unknown(record, kind, where)
+    if answer is not None:
+        yield answer.draft()
 
 
-def _user(record: dict[str, Any], report: Report, where: str) -> Iterator[Item]:
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(content, str | list):
-        report.invalid(record, "has no message content", where)
-        return
+class _Answer:
+    """The records of one model answer that stand together, collected into one entry."""
+
+    def __init__(self, record: dict[str, Any], message: dict[str, Any]) -> None:
+        self.key = text_of(message.get("id"))
+        self._id = id_of(record.get("uuid"))
+        self._ts = millis(record.get("timestamp"))
+        self._model = text_of(message.get("model"))
+        self._message = message
+        self._fields: dict[str, Json] = {}
+        self._blocks: list[Block] = []
+        self._reasoning: list[Reasoning] = []
+        self._calls: list[ToolCall] = []
+
+    def add(self, record: dict[str, Any], message: dict[str, Any], content: str | list[Json]) -> None:
+        """Take the next piece."""
+        # Usage and stop reason are told again with every piece, and are final in the last.
+        self._message = message
+        if not record.keys() <= _KNOWN:
+            self._fields.update(rest(record, _KNOWN))
+        if isinstance(content, str):
+            self._blocks.append(Text(content))
+            return
+        for block in content:
+            kind = block.get("type") if isinstance(block, dict) else None
+            if kind == "tool_use":
+                self._calls.append(
+                    ToolCall(
+                        id=id_of(block.get("id")),
+                        name=str(block.get("name") or ""),
+                        arguments=_input(block.get("input")),
+                    )
+                )
+            elif kind == "thinking" or kind == "redacted_thinking":
+                self._reasoning.append(anthropic_thinking(block, self._model))
+            else:
+                self._blocks.append(anthropic_block(block))
+
+    def draft(self) -> Draft:
+        """Return the entry."""
+        blocks = self._blocks
+        message = Assistant(
+            content=tuple(blocks) if blocks or not (self._calls or self._reasoning) else None,
+            reasoning=tuple(self._reasoning),
+            tool_calls=tuple(self._calls),
+            origin=Origin(vendor=VENDOR, model=self._model),
+        )
+        fields = {**self._fields, **rest(self._message, _KNOWN_MESSAGE)}
+        return Draft(entry=Entry(message=message, id=self._id, ts=self._ts, meta=kept(fields)), answer=self.key)
+
+
+def _user(record: dict[str, Any], content: str | list[Json]) -> Iterator[Item]:
     uuid, ts = id_of(record.get("uuid")), millis(record.get("timestamp"))
     fields = rest(record, _KNOWN)
+    if "toolUseResult" in fields:
+        _without_repeats(fields, content)
     if isinstance(content, str):
         yield Draft(entry=Entry(message=_said(record, (Text(content),)), id=uuid, ts=ts, meta=kept(fields)))
         return
@@ -360,6 +436,19 @@ def _user(record: dict[str, Any], report: Report, where: str) -> Iterator[Item]:
         yield Draft(entry=Entry(message=_said(record, tuple(said)), id=name, ts=ts, meta=kept(fields)))
 
 
+def _without_repeats(fields: dict[str, Json], content: str | list[Json]) -> None:
+    """Take out of the structured copy of a result what says the same as the result itself."""
+    said = [dict_of(block).get("content") for block in content] if isinstance(content, list) else []
+    texts = {text for text in said if isinstance(text, str)}
+    structured = fields["toolUseResult"]
+    if isinstance(structured, str) and structured in texts:
+        del fields["toolUseResult"]
+    elif isinstance(structured, dict) and texts:
+        fields["toolUseResult"] = {
+            key: value for key, value in structured.items() if not (isinstance(value, str) and value in texts)
+        }
+
+
 def _said(record: dict[str, Any], blocks: tuple[Block, ...]) -> User | Note | Summary:
     own = record.get("isCompactSummary") or record.get("isMeta") or record.get("isVisibleInTranscriptOnly")
     if own and all(isinstance(block, Text) for block in blocks):
@@ -372,52 +461,8 @@ def _result(content: Json) -> tuple[Block, ...]:
     return json_or_text(content) if isinstance(content, dict) else anthropic_blocks(content)
 
 
-def _assistant(record: dict[str, Any], report: Report, where: str) -> Iterator[Item]:
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or not isinstance(content, str | list):
-        report.invalid(record, "has no message content", where)
-        return
-    model = text_of(message.get("model"))
-    reasoning: list[Reasoning] = []
-    calls: list[ToolCall] = []
-    blocks: list[Block] = [Text(content)] if isinstance(content, str) else []
-    for block in content if isinstance(content, list) else ():
-        kind = tag(block, "type") if isinstance(block, dict) else None
-        if kind == "text":
-            blocks.append(anthropic_block(block))
-        elif kind == "tool_use":
-            calls.append(
-                ToolCall(
-                    id=id_of(block.get("id")), name=str(block.get("name") or ""), arguments=_input(block.get("input"))
-                )
-            )
-        elif kind in ("thinking", "redacted_thinking"):
-            reasoning.append(anthropic_thinking(block, model))
-        else:
-            blocks.append(anthropic_block(block))
-    entry = Entry(
-        message=Assistant(
-            content=tuple(blocks) if blocks or not (calls or reasoning) else None,
-            reasoning=tuple(reasoning),
-            tool_calls=tuple(calls),
-            origin=Origin(vendor=VENDOR, model=model),
-        ),
-        id=id_of(record.get("uuid")),
-        ts=millis(record.get("timestamp")),
-        meta=kept({**rest(record, _KNOWN), **rest(message, _KNOWN_MESSAGE)}),
-    )
-    yield Draft(entry=entry, answer=text_of(message.get("id")))
-
-
 def _input(value: Json) -> str:
     return value if isinstance(value, str) else dumps({} if value is None else value)
-
-
-_ITEMS: Final[dict[str, Callable[[dict[str, Any], Report, str], Iterator[Item]]]] = {
-    "user": _user,
-    "assistant": _assistant,
-}
 
 
 def _detect(head: Head) -> int:

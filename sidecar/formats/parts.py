@@ -118,6 +118,8 @@ def anthropic_block(value: Json) -> Block:
         return VendorBlock("anthropic-messages", value)
     kind, text = tag(value, "type"), value.get("text")
     if kind == "text" and isinstance(text, str):
+        if len(value) == 2:
+            return Text(text)
         extra = {key: item for key, item in value.items() if key not in ("type", "text", "cache_control")}
         return Text(text, extra) if any(item for item in extra.values()) else Text(text)
     source = value.get("source")

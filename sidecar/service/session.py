@@ -141,7 +141,7 @@ class Session:
 
         Which entries are new depends on the history, so they cannot tell whether an operation id is repeated.
         """
-        stamped = self._stamp([evolve(entry, auto_injected=False) for entry in entries])
+        stamped = self._stamp(entries)
         # A repeat is answered before anything is looked at; what is no repeat and adds nothing must change nothing.
         operation = Append(stamped, "import") if stamped else Truncate(len=_EVERYTHING)
         return await self._apply(history, operation, conditions, ["import", params], digest_kind="import")
@@ -424,7 +424,10 @@ class Session:
             raise LimitExceeded("entriesPerCall", len(entries), self._limits.entries_per_call)
         now, make = self._service.now(), self._service.ids.make
         stamped = tuple(
-            evolve(entry, id=entry.id or make(), ts=now if entry.ts is None else entry.ts) for entry in entries
+            entry
+            if entry.id and entry.ts is not None
+            else evolve(entry, id=entry.id or make(), ts=now if entry.ts is None else entry.ts)
+            for entry in entries
         )
         for change in self._service.filters:
             stamped = tuple(change(entry) for entry in stamped)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
@@ -26,6 +26,8 @@ from sidecar.formats.source import Source
 from sidecar.service.session import ANYWAY, Conditions, Session
 from sidecar.store.base import Applied, Head, Splice
 from sidecar.wire.base import Loss
+
+T = TypeVar("T")
 
 IMPORT_KEY: Final = "sidecar/import"
 """Under this key the metadata of a history say where it came from."""
@@ -186,8 +188,7 @@ class Importing:
         skipped = 0
         last: str | None = None
         applied: Applied | None = None
-        stream = self._streamed(found)
-        while (batch := await asyncio.to_thread(next, stream, None)) is not None:
+        async for batch in _ahead(self._streamed(found)):
             if isinstance(batch, Restart):
                 # What was appended already becomes an older version: the model saw only what follows.
                 if applied is not None:
@@ -254,6 +255,18 @@ class Importing:
             await self._session.set_metadata(name, title=title[:1000], metadata={IMPORT_KEY: mark})
         else:
             await self._session.set_metadata(name, metadata={IMPORT_KEY: mark})
+
+
+async def _ahead(stream: Iterator[T]) -> AsyncIterator[T]:
+    """Yield from a generator that runs in a thread, one item ahead, so that reading goes on while a store writes."""
+    coming = asyncio.ensure_future(asyncio.to_thread(next, stream, None))
+    try:
+        while (item := await coming) is not None:
+            coming = asyncio.ensure_future(asyncio.to_thread(next, stream, None))
+            yield item
+    finally:
+        # A generator cannot be stopped while it runs; what is cancelled waits for the piece under way.
+        await asyncio.wait([coming])
 
 
 def _names(history: str) -> Callable[[ImportedHistory], str]:
