@@ -10,28 +10,43 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from sidecar.core.errors import InvalidParams, LimitExceeded
-from sidecar.server.frames import MAX_BODY
+from sidecar.core.errors import InvalidParams
+
+_CHUNK = 1 << 20
 
 
-def read_file(uri: str, folders: Sequence[Path]) -> bytes:
-    """Read a regular file inside an allowed folder; raise `InvalidParams` where that is not possible."""
+@contextmanager
+def open_file(uri: str, folders: Sequence[Path]) -> Iterator[Callable[[], Iterator[bytes]]]:
+    """Open a regular file inside an allowed folder; what is given reads it in chunks, from the start at each call.
+
+    The file stays open, so that every reading sees the same one. Raises `InvalidParams` where that is not possible.
+    """
     path = _allowed(uri, folders)
     try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise InvalidParams.at("/uri", "is not a regular file")
-            if status.st_size > MAX_BODY:
-                raise LimitExceeded("messageBytes", status.st_size, MAX_BODY)
-            return file.read()
+        # Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
         raise InvalidParams.at("/uri", f"cannot be read: {_reason(error)}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidParams.at("/uri", "is not a regular file")
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+
+        def chunks() -> Iterator[bytes]:
+            try:
+                file.seek(0)
+                while chunk := file.read(_CHUNK):
+                    yield chunk
+            except OSError as error:
+                raise InvalidParams.at("/uri", f"cannot be read: {_reason(error)}") from None
+
+        yield chunks
 
 
 def write_file(uri: str, folders: Sequence[Path], content: bytes) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
 from sidecar.contract import types as t
 from sidecar.render import outline, redact_secrets, render_html, render_markdown
-from sidecar.server.files import read_file, write_file
+from sidecar.server.files import open_file, write_file
 from sidecar.server.history import conditions
 from sidecar.server.wire import losses
 from sidecar.service import Parsed, Session, compute, entry_tokens, token_estimate
@@ -97,17 +98,18 @@ class TransferHandlers:
         from sidecar.formats.source import Source
         from sidecar.service.transfer import Importing
 
-        if params.uri is not None:
-            source = Source.of(read_file(params.uri, self._server.folders))
-            asked = [params.format, "uri", params.uri]
-        else:
-            text = (params.text or "").encode("utf-8", "surrogatepass")
-            source = Source.of(text)
-            asked = [params.format, "text", hashlib.sha256(text).hexdigest()]
-        importing = Importing(
-            self._server.session, params.history, params.format, source, conditions(params), params=asked
-        )
-        outcomes = [outcome async for outcome in importing]
+        with ExitStack() as files:
+            if params.uri is not None:
+                source = Source(files.enter_context(open_file(params.uri, self._server.folders)))
+                asked = [params.format, "uri", params.uri]
+            else:
+                text = (params.text or "").encode("utf-8", "surrogatepass")
+                source = Source.of(text)
+                asked = [params.format, "text", hashlib.sha256(text).hexdigest()]
+            importing = Importing(
+                self._server.session, params.history, params.format, source, conditions(params), params=asked
+            )
+            outcomes = [outcome async for outcome in importing]
         first, head = outcomes[0], outcomes[0].head
         more = [
             t.Loss(

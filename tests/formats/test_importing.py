@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -194,8 +195,6 @@ def test_over_the_wire(tmp_path: Path) -> None:
     outside = tmp_path / "secret.jsonl"
     outside.write_bytes(TEA)
     (folder / "link.jsonl").symlink_to(outside)
-    import os
-
     env = {**os.environ, "HISTORY_SIDECAR_FOLDERS": str(folder)}
     with Sidecar.spawn(store=str(tmp_path / "s.db"), env=env) as sidecar:
         uri = (folder / "tea.jsonl").as_uri()
@@ -205,7 +204,8 @@ def test_over_the_wire(tmp_path: Path) -> None:
         again = sidecar.call("history/import", history="tea", format="auto", uri=uri, operationId="one")
         assert (again["replayed"], again["entryIds"]) == (True, done["entryIds"])
         assert sidecar.call("history/import", history="tea", format="claude-code", uri=uri)["entryIds"] == []
-        for refused in (folder / "link.jsonl", outside):
+        os.mkfifo(folder / "pipe.jsonl")
+        for refused in (folder / "link.jsonl", outside, folder / "pipe.jsonl", folder / "missing", folder):
             with pytest.raises(InvalidParams):
                 sidecar.call("history/import", history="x", format="auto", uri=refused.as_uri())
         with pytest.raises(InvalidParams):
