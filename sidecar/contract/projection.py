@@ -201,7 +201,7 @@ class Violation:
     """Its 0-based index; -1 where it is about no one entry."""
     message: str
     """One sentence for a person."""
-    fixes: Sequence[Annotated[Any, Shape("Fix")]]
+    fixes: Sequence[Fix]
     """Ways to mend it."""
 
 

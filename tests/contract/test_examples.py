@@ -69,8 +69,8 @@ def deep(kind: Any, value: Any) -> None:
 
 def shaped(name: str, value: Any) -> None:
     """Judge a value that the codec passes through."""
-    if name == "Fix":
-        for edit in read(t.Fix, value).edits:
+    if name == "HistoryEdits":
+        for edit in value:
             read_edit = read(t.HistoryEdit, edit)
             deep(type(read_edit), read_edit)
     elif name in ("EntryInput", "Entry"):
