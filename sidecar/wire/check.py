@@ -16,11 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from sidecar.core.errors import UnknownVendor
+from attrs import evolve
+
 from sidecar.wire.base import Item, Options, Violation
 from sidecar.wire.checks import calls, content, media, pairs, places, replay
 from sidecar.wire.checks.judge import Judge
-from sidecar.wire.constraints import CONSTRAINTS, Constraints
+from sidecar.wire.constraints import CONSTRAINTS, OUTSIDE, Constraints, for_caller
+from sidecar.wire.registry import get_vendor
 from sidecar.wire.survey import survey
 
 _CHECKS: Final[tuple[Callable[[Judge], None], ...]] = (
@@ -51,16 +53,23 @@ def check(
     """Return what each of the vendors would refuse, in the order of the vendors given.
 
     `options` gives the model and the capabilities that rules depend on; without them a rule that only some models
-    have is a warning. Raises `UnknownVendor` for an id that has no `constraints`.
+    have is a warning. A vendor may be named by an alias; one of an outside package is asked the common chat rules.
+    Raises `UnknownVendor`.
     """
-    for vendor in vendors:
-        if vendor not in constraints:
-            raise UnknownVendor(vendor, sorted(constraints))
+    asked = [_limits(vendor, constraints) for vendor in vendors]
     facts = survey(items)
     found: list[Violation] = []
-    for vendor in vendors:
-        judge = Judge(facts, constraints[vendor], options)
+    for limits in asked:
+        judge = Judge(facts, for_caller(limits, options.capabilities), options)
         for look in _CHECKS:
             look(judge)
         found.extend(sorted(judge.found, key=lambda violation: (violation.index, int(violation.rule[1:]))))
     return tuple(found)
+
+
+def _limits(vendor: str, constraints: Mapping[str, Constraints]) -> Constraints:
+    known = constraints.get(vendor)
+    if known is None:
+        name = get_vendor(vendor).id
+        known = constraints.get(name) or evolve(OUTSIDE, vendor=name)
+    return known

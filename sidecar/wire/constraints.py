@@ -8,7 +8,8 @@ breach is for this vendor, `None` that it is legal.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -50,6 +51,7 @@ class Constraints:
     # X9
     system: Place = "anywhere"
     late_system: Severity = "error"
+    system_behind_user: Severity | None = "error"
     second_system: Severity | None = None
     # X10, X11, X12, X18, X21
     last_assistant: Severity | None = None
@@ -110,6 +112,7 @@ _VENDORS: tuple[Constraints, ...] = (
         empty_assistant="error",
         error_media="error",
         system="front",
+        system_behind_user="warning",
         last_assistant="warning",
         trailing_space="error",
         first_assistant="error",
@@ -162,6 +165,7 @@ _VENDORS: tuple[Constraints, ...] = (
         call_id_words="exactly 9 letters and digits",
         empty_assistant="error",
         system="front",
+        system_behind_user=None,
         last_assistant="warning",
         user_after_result="error",
         replay="text",
@@ -187,6 +191,7 @@ _VENDORS: tuple[Constraints, ...] = (
         tool_name=None,
         system="front",
         late_system="warning",
+        system_behind_user="warning",
         replay="text",
         user_media=_SEEN,
         media_bytes_only=True,
@@ -202,11 +207,40 @@ _VENDORS: tuple[Constraints, ...] = (
         null_with_calls="warning",
         system="front",
         late_system="warning",
+        system_behind_user="warning",
         second_system="warning",
         repeated_role="warning",
         replay="text",
     ),
 )
 
+OUTSIDE: Final = evolve(_LOOSE, vendor="outside", tool_name=None)
+"""What is asked of a vendor that an outside package registered: the rules that every chat wire has."""
+
 CONSTRAINTS: Final[dict[str, Constraints]] = {constraints.vendor: constraints for constraints in _VENDORS}
 """Every vendor of the protocol by id."""
+
+
+def for_caller(limits: Constraints, capabilities: Mapping[str, object]) -> Constraints:
+    """Return the limits as the caller's facts about the model sharpen or lift them (protocol.md §6)."""
+    changes: dict[str, Any] = {}
+    strict = capabilities.get("strictTemplate")
+    if strict is True:
+        changes.update(system="front", late_system="error", system_behind_user="error", second_system="error")
+        changes.update(repeated_role="error", first_assistant="error")
+    elif strict is False and limits.vendor == "openai-compatible":
+        changes.update(system="anywhere", second_system=None, repeated_role=None)
+    in_turns = capabilities.get("systemInTurns")
+    if isinstance(in_turns, bool) and strict is not True:
+        changes.update(system_behind_user=None if in_turns else "error")
+        if not in_turns:
+            changes.update(system="front", late_system="error")
+    prefill = capabilities.get("prefill")
+    if isinstance(prefill, bool) and limits.last_assistant is not None:
+        changes.update(last_assistant=None if prefill else "error")
+    if capabilities.get("callIdFormat") == "any" and limits.call_id is not None:
+        changes.update(call_id=r"(?s).+", call_id_words="at least one character")
+    images = capabilities.get("toolResultImages")
+    if isinstance(images, bool):
+        changes.update(result_media=limits.result_media | _SEEN if images else _NOTHING)
+    return evolve(limits, **changes)

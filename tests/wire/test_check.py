@@ -99,6 +99,11 @@ def test_an_unknown_vendor_is_a_domain_error() -> None:
     assert set(caught.value.data["known"]) == set(VENDORS)
 
 
+def test_an_alias_names_its_vendor() -> None:
+    """A short name of a vendor is that vendor."""
+    assert check(items(assistant("Pong ")), ["anthropic"]) == check(items(assistant("Pong ")), ["anthropic-messages"])
+
+
 Q = user()
 PAIR = (Q, assistant(None, call()), tool())
 
@@ -184,6 +189,8 @@ CASES: list[tuple[str, str, tuple[Turn, ...], list[tuple[str, str, int]]]] = [
     ("system text late", "bedrock-converse", (Q, assistant(), system("s"), user()), [("X9", "error", 2)]),
     ("system text late, templates", "openai-compatible", (Q, assistant(), system("s"), user()), [("X9", "warning", 2)]),
     ("system text late, allowed", "openai-chat", (Q, assistant(), system("s"), user()), []),
+    ("system text behind a user", "mistral", (Q, system("s"), user()), []),
+    ("system text behind an assistant", "mistral", (Q, assistant(), system("s"), user()), [("X9", "error", 2)]),
     ("a note late", "bedrock-converse", (Q, assistant(), {"role": "note", "text": "n"}, user()), []),
     ("two system texts in front", "qwen", (system("a"), system("b"), Q), [("X9", "warning", 1)]),
     ("an assistant last", "mistral", (Q, assistant()), [("X10", "warning", 1)]),
@@ -310,6 +317,13 @@ def test_every_rule_that_entries_can_break_has_a_case() -> None:
             Options(capabilities={"systemInTurns": False}),
             [("X9", "error", 1)],
         ),
+        (
+            "openai-compatible",
+            (Q, assistant(), system("s"), user(), user()),
+            Options(capabilities={"strictTemplate": False}),
+            [],
+        ),
+        ("mistral", (Q, assistant()), Options(capabilities={"prefill": False}), [("X10", "error", 1)]),
         ("deepseek", PAIR, Options(capabilities={"thinking": False}), []),
         ("deepseek", PAIR, Options(capabilities={"thinking": True}), [("X13", "error", 1)]),
         ("gemini", PAIR, Options(model="gemini-3-pro"), [("X13", "error", 1)]),

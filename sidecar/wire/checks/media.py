@@ -60,10 +60,7 @@ def _refused_source(judge: Judge, block: Image | File | Audio) -> Iterator[str]:
 def _allowed_media(judge: Judge, message: Message) -> frozenset[str]:
     limits = judge.limits
     if isinstance(message, Tool):
-        override = judge.capability("toolResultImages")
-        if override is False:
-            return frozenset()
-        return limits.result_media | {"image"} if override is True else limits.result_media
+        return limits.result_media
     return limits.assistant_media if isinstance(message, Assistant) else limits.user_media
 
 

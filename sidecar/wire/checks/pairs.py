@@ -72,8 +72,6 @@ def _run_index(judge: Judge, position: int) -> int:
 def ids(judge: Judge) -> None:
     limits = judge.limits
     pattern = re.compile(limits.call_id) if limits.call_id is not None else None
-    if pattern is not None and judge.capability("callIdFormat") == "any":
-        pattern = re.compile(r"(?s).+")
     verdicts: dict[str, bool] = {}
     for fact in judge.facts.calls:
         call_id = fact.call.id

@@ -13,13 +13,12 @@ from sidecar.wire.fixes import Fixes
 
 def system_places(judge: Judge) -> None:
     limits = judge.limits
-    strict = bool(judge.capability("strictTemplate"))
     leading = judge.facts.leading_systems
     for position in judge.facts.systems:
         if position >= leading:
-            if limits.system == "anywhere" and not strict:
+            if limits.system == "anywhere":
                 continue
-            severity = "error" if strict else _late_system(judge, position)
+            severity = _late_system(judge, position)
             message = judge.message(position)
             judge.add(
                 "X9",
@@ -34,7 +33,7 @@ def system_places(judge: Judge) -> None:
         elif position:
             judge.add(
                 "X9",
-                "error" if strict else limits.second_system,
+                limits.second_system,
                 position,
                 "a second system text stands in front; chat templates take one",
                 _merge(judge, position - 1, position),
@@ -42,16 +41,14 @@ def system_places(judge: Judge) -> None:
 
 
 def _late_system(judge: Judge, position: int) -> Severity | None:
-    """Say how bad a late system text is; newer Claude models take one right behind a user turn."""
-    limits = judge.limits
-    allowed = judge.capability("systemInTurns")
-    if limits.vendor != "anthropic-messages" or allowed is False:
-        return "error" if allowed is False else limits.late_system
+    """Say how bad a late system text is; some vendors take one right behind a user turn, in front of a reply."""
     before = judge.message(position - 1)
     after = judge.message(position + 1) if position + 1 < len(judge.items) else None
-    if not isinstance(before, User | Tool) or not (after is None or isinstance(after, Assistant)):
-        return "error"
-    return None if allowed else "warning"
+    if judge.limits.vendor == "anthropic-messages":
+        behind_user = isinstance(before, User | Tool) and (after is None or isinstance(after, Assistant))
+    else:
+        behind_user = isinstance(before, User)
+    return judge.limits.system_behind_user if behind_user else judge.limits.late_system
 
 
 def ends(judge: Judge) -> None:
@@ -63,8 +60,7 @@ def ends(judge: Judge) -> None:
     last = turns[-1][0]
     message = judge.message(last)
     if isinstance(message, Assistant) and not message.tool_calls:
-        if judge.capability("prefill") is not True:
-            judge.add("X10", limits.last_assistant, last, "the list ends with the assistant")
+        judge.add("X10", limits.last_assistant, last, "the list ends with the assistant")
         block = message.blocks[-1] if message.blocks else None
         if isinstance(block, Text) and block.text.strip() and block.text != block.text.rstrip():
             judge.add(
@@ -79,10 +75,9 @@ def ends(judge: Judge) -> None:
             )
     first, role = turns[0]
     if role == "assistant":
-        severity = "error" if judge.capability("strictTemplate") else limits.first_assistant
         judge.add(
             "X11",
-            severity,
+            limits.first_assistant,
             first,
             "the list begins with the assistant",
             _opening(judge, first, cure.EARLIER),
@@ -107,7 +102,7 @@ def _opening(judge: Judge, position: int, text: str) -> Fixes:
 
 
 def alternation(judge: Judge) -> None:
-    severity: Severity | None = "error" if judge.capability("strictTemplate") else judge.limits.repeated_role
+    severity = judge.limits.repeated_role
     if severity is None:
         return
     for (earlier, before), (position, role) in zip(judge.facts.turns, judge.facts.turns[1:], strict=False):

@@ -204,6 +204,10 @@ class ChatShaper(BaseShaper):
                     "X10", "continue", "the vendor wants no assistant message last; a user text follows it"
                 )
                 self.messages.append({"role": "user", "content": text})
+        elif rules.last == "prefix" and self._last_role() == "system":
+            # mistral-common in serving mode takes user, tool or a prefix last.
+            text = self.stand_in("X10", "continue", "the vendor wants no system message last; a user text follows it")
+            self.messages.append({"role": "user", "content": text})
         if rules.cache_markers and self.context.options.cache_markers:
             self._mark()
         return {"messages": self.messages}

@@ -154,7 +154,7 @@ _MORE_KEYS: dict[str, dict[str, set[str]]] = {
     "openai-compatible": {"assistant": {"reasoning_content", "reasoning"}, "tool": {"name"}},
 }
 _STRING_RESULTS = {"deepseek", "kimi", "qwen", "glm", "mistral", "xai", "openai-compatible"}
-_SYSTEM_FIRST = {"qwen", "openai-compatible"}
+_SYSTEM_FIRST = {"qwen"}
 _NAMELESS = {"xai", "mistral"}
 
 
@@ -189,9 +189,10 @@ def chat(judged: Judge, body: Mapping[str, Json]) -> None:
 
 def _chat_order(judged: Judge, roles: list[str], messages: list[dict[str, Json]]) -> None:
     vendor = judged.vendor
-    if vendor in _SYSTEM_FIRST or judged.facts.get("strictTemplate"):
+    strict = judged.facts.get("strictTemplate", vendor == "openai-compatible")
+    if vendor in _SYSTEM_FIRST or strict:
         judged.need("system" not in roles[1:], "X9", "/messages", "system behind the first place")
-    if vendor == "openai-compatible" or judged.facts.get("strictTemplate"):
+    if strict:
         turns = [role for role in roles if role != "system"]
         for before, after in zip(turns, turns[1:], strict=False):
             judged.need(before != after or after == "tool", "X12", "/messages", f"two {after} messages in a row")
@@ -656,7 +657,8 @@ def gemini(judged: Judge, body: Mapping[str, Json]) -> None:
 def _gemini_part(judged: Judge, part: Mapping[str, Json], path: str) -> None:
     data = set(part) & _DATA_FIELDS
     judged.need(len(data) == 1, "X6", path, f"data fields {sorted(data)}")
-    if "text" in part:
+    if "text" in part and not (part.get("thought") and "thoughtSignature" in part):
+        # A signed thought goes back as it came, whatever its text.
         judged.need(not blank(part["text"]), "X6", path, "blank text")
     if "functionCall" in part:
         judged.need(isinstance(part["functionCall"].get("args", {}), dict), "X7", path, "args are no object")
