@@ -9,7 +9,20 @@ from collections.abc import Collection, Sequence
 
 from attrs import frozen
 
-from sidecar.core.messages import Assistant, Entry, Tool
+from sidecar.core.messages import (
+    Assistant,
+    Audio,
+    Entry,
+    File,
+    Image,
+    Note,
+    Refusal,
+    Summary,
+    System,
+    Text,
+    Tool,
+    User,
+)
 from sidecar.render.document import first_text
 from sidecar.render.escape import one_line
 
@@ -18,8 +31,8 @@ from sidecar.render.escape import one_line
 class Row:
     """What a list shows of an entry.
 
-    `kind` is `call` (an assistant message with tool calls), `result`, `error` (a result that failed), `reasoning` (an
-    assistant message with nothing else), `empty` or `text`. `line` is the first line of its text, or what it calls.
+    `kind` says what it mainly is: `toolCall`, `toolResult`, `reasoning`, `summary`, `note`, `media` or `text`.
+    `line` is the first line of its text, or what it calls.
     """
 
     id: str
@@ -61,14 +74,23 @@ def outline(
 
 def _kind(entry: Entry) -> str:
     message = entry.message
-    if isinstance(message, Tool):
-        return "error" if message.is_error else "result"
-    if isinstance(message, Assistant):
-        if message.tool_calls:
-            return "call"
-        if not message.blocks:
-            return "reasoning" if message.reasoning else "empty"
-    return "text" if first_text(entry) else "empty"
+    match message:
+        case Tool():
+            return "toolResult"
+        case Summary() | Note():
+            return message.ROLE
+        case System():
+            return "text"
+        case Assistant():
+            if message.tool_calls:
+                return "toolCall"
+            if message.reasoning and not message.blocks:
+                return "reasoning"
+            blocks = message.blocks
+        case User():
+            blocks = message.content
+    shows_text = any(isinstance(block, Text | Refusal) and block.text.strip() for block in blocks)
+    return "media" if not shows_text and any(isinstance(block, Image | File | Audio) for block in blocks) else "text"
 
 
 def _line(entry: Entry) -> str:

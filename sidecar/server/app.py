@@ -20,6 +20,8 @@ from sidecar.config import Settings
 from sidecar.contract.codec import read_params, to_json
 from sidecar.contract.methods import METHODS, Method
 from sidecar.core.jsontext import Json
+from sidecar.server.documents import Documents, add_documents
+from sidecar.server.documents_commands import add_commands
 from sidecar.server.files import folder_of
 from sidecar.server.history import HistoryHandlers
 from sidecar.server.lifecycle import LifecycleHandlers, capabilities, options_of
@@ -48,6 +50,7 @@ class SidecarServer(LanguageServer):
         self.settings = settings
         self.folders: tuple[Path, ...] = settings.folders
         self.served: tuple[str, ...] = ()
+        self.documents: Documents | None = None
         self._opened = False
 
         @self.feature(types.INITIALIZE)
@@ -72,6 +75,8 @@ class SidecarServer(LanguageServer):
         self.service = service
         self.session = service.session(client, ClientSink(self.protocol))
         self._opened = True
+        if self.documents is not None:
+            self.documents.start(options.defaults)
 
     def describe(self) -> dict[str, Json]:
         """Return what `capabilities.experimental.sidecar` says."""
@@ -113,6 +118,8 @@ def build_server(settings: Settings) -> SidecarServer:
             server.protocol.add_method(method.name, partial(_read, method), found[0], to_json)
             served.append(method.name)
     server.served = tuple(served)
+    server.documents = add_documents(server)
+    add_commands(server, server.documents)
     return server
 
 

@@ -109,6 +109,16 @@ class SidecarProtocol(LanguageServerProtocol):
         self.fm.features[name] = handler
         self._routes[name] = _Route(read, partial(self._start, handler), write)
 
+    async def answer(self, method: str, params: Json) -> Json:
+        """Answer a method to ourselves, as a client would get it; raise what a client would be refused with."""
+        route = self._route(method)
+        result = route.call(route.read(params))
+        if isinstance(result, concurrent.futures.Future):
+            result = asyncio.wrap_future(result)
+        if isinstance(result, asyncio.Future):
+            result = await result
+        return loads(b"".join(result.chunks)) if type(result) is Spliced else route.write(result)
+
     # --- coming in ----------------------------------------------------------------------------------------------------
 
     def handle_bodies(self, bodies: Sequence[Body]) -> None:

@@ -120,12 +120,12 @@ def test_outline_rows() -> None:
     rows = outline(entries, start=2, tokens=list(range(8)), elided={"j"})
     assert rows == [
         Row(id="", index=2, role="user", kind="text", line="first ⟨U+202E⟩ line", tokens=0),
-        Row(id="", index=3, role="assistant", kind="call", line="→ ls, cat", tokens=1, call_ids=("c1", "c2")),
-        Row(id="", index=4, role="tool", kind="error", line="boom", tokens=2, call_ids=("c1",)),
-        Row(id="", index=5, role="tool", kind="result", line="fine", tokens=3, call_ids=("c2",)),
+        Row(id="", index=3, role="assistant", kind="toolCall", line="→ ls, cat", tokens=1, call_ids=("c1", "c2")),
+        Row(id="", index=4, role="tool", kind="toolResult", line="boom", tokens=2, call_ids=("c1",)),
+        Row(id="", index=5, role="tool", kind="toolResult", line="fine", tokens=3, call_ids=("c2",)),
         Row(id="", index=6, role="assistant", kind="reasoning", line="thinking", tokens=4),
-        Row(id="", index=7, role="assistant", kind="empty", line="", tokens=5),
-        Row(id="", index=8, role="user", kind="text", line="[image image/png at https://a/b.png]", tokens=6),
+        Row(id="", index=7, role="assistant", kind="text", line="", tokens=5),
+        Row(id="", index=8, role="user", kind="media", line="[image image/png at https://a/b.png]", tokens=6),
         Row(id="j", index=9, role="user", kind="text", line="x" * 119 + "…", tokens=7, ts=5, elided=True, pinned=True),
     ]
 

@@ -46,10 +46,29 @@ def test_initialize_with_wrong_params_is_refused_and_may_be_repeated() -> None:
         assert "result" in process.ask(2, "initialize", capabilities={})
 
 
-def test_only_what_is_served_is_announced() -> None:
-    """A client must not sync documents with a server that reads none."""
+def test_what_is_served_is_announced() -> None:
+    """An editor is told of every document feature, and of no notebook, formatting or rename that nobody serves."""
     with Process() as process:
-        assert sorted(process.initialized["result"]["capabilities"]) == ["experimental", "positionEncoding"]
+        capabilities = process.initialized["result"]["capabilities"]
+        assert sorted(capabilities) == [
+            "codeActionProvider",
+            "codeLensProvider",
+            "definitionProvider",
+            "diagnosticProvider",
+            "documentHighlightProvider",
+            "documentSymbolProvider",
+            "executeCommandProvider",
+            "experimental",
+            "foldingRangeProvider",
+            "hoverProvider",
+            "inlayHintProvider",
+            "positionEncoding",
+            "referencesProvider",
+            "textDocumentSync",
+            "workspace",
+            "workspaceSymbolProvider",
+        ]
+        assert capabilities["workspace"] == {"textDocumentContent": {"schemes": ["history"]}}
 
 
 def test_shutdown_then_exit_is_0() -> None:

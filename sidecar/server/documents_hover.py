@@ -1,0 +1,115 @@
+"""What a hover says about an entry: tokens, who and when, and how each configured vendor will see it.
+
+Rules: every text of the transcript or the user is escaped, since editors render hovers as Markdown. What is worked out
+for a whole version is kept, since the next hover is one mouse move away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from sidecar.core.errors import SidecarError
+from sidecar.core.jsontext import Json
+from sidecar.render.document import time_of
+from sidecar.render.escape import code, one_line, prose
+from sidecar.server.documents_model import Document
+from sidecar.server.documents_source import Call
+
+_KEPT = 32
+_PAGE = 1000
+
+
+class Views:
+    """Running totals and vendor views of whole versions, the last few of them."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._kept: OrderedDict[tuple[str, int, str], Json] = OrderedDict()
+
+    async def total(self, document: Document, index: int) -> int | None:
+        """Return the tokens of all entries up to and including `index`."""
+        key = (document.history, document.version, "")
+        if key not in self._kept:
+            self._keep(key, await self._totals(document))
+        totals = self._kept[key]
+        return int(totals[index]) if index < len(totals) else None
+
+    async def notes(self, document: Document, vendor: str) -> Mapping[str | None, list[str]]:
+        """Return by entry what this vendor's projection loses and repairs; raise where it cannot be projected."""
+        key = (document.history, document.version, vendor)
+        if key not in self._kept:
+            params = {"vendor": vendor, "history": document.history, "atVersion": document.version}
+            answer = await self._call("wire/project", params)
+            notes: dict[str | None, list[str]] = {}
+            for loss in answer["losses"]:
+                notes.setdefault(loss["entryId"], []).append(f"{loss['rule']} {loss['message']}")
+            for repair in answer["repairs"]:
+                text = f"{repair['rule']} {repair['action']}: {repair['message']}"
+                notes.setdefault(repair["entryId"], []).append(text)
+            self._keep(key, notes)
+        kept: Mapping[str | None, list[str]] = self._kept[key]
+        return kept
+
+    async def _totals(self, document: Document) -> list[int]:
+        tokens: list[int] = []
+        while True:
+            answer = await self._call(
+                "history/outline",
+                {
+                    "history": document.history,
+                    "start": len(tokens),
+                    "count": _PAGE,
+                    "atVersion": document.version,
+                },
+            )
+            tokens += [int(row["tokens"] or 0) for row in answer["data"]]
+            if not answer["data"] or len(tokens) >= int(answer["len"]):
+                return list(accumulate(tokens))
+            await asyncio.sleep(0)
+
+    def _keep(self, key: tuple[str, int, str], value: Json) -> None:
+        self._kept[key] = value
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+
+async def hover_text(
+    views: Views, document: Document, at: int, vendors: Sequence[str], violations: Sequence[Mapping[str, Json]]
+) -> str:
+    """Return the hover of the entry at this position of the document."""
+    row = document.rows[at]
+    index, entry_id = int(row["index"]), str(row["id"])
+    facts = [code(str(row["agent"]))] if row.get("agent") else []
+    facts += [f"from {code(str(row['sender']))}"] if row.get("sender") else []
+    facts += [time_of(int(row["ts"]))] if row.get("ts") is not None else []
+    facts += ["pinned"] if row.get("pinned") else []
+    facts += ["elided: a projection shows a placeholder"] if row.get("elided") else []
+    lines = [" · ".join([f"**{index}. {row['role']}**", *facts])]
+    if row.get("tokens") is not None:
+        total = await views.total(document, index)
+        running = f", {total} with all before it" if total is not None else ""
+        lines.append(f"{row['tokens']} tokens{running}")
+    seen = [f"- {vendor}: {await _seen(views, document, vendor, entry_id, violations)}" for vendor in vendors]
+    if seen:
+        lines.append("How vendors will see it:\n\n" + "\n".join(seen))
+    return "\n\n".join(lines)
+
+
+async def _seen(
+    views: Views, document: Document, vendor: str, entry_id: str, violations: Sequence[Mapping[str, Json]]
+) -> str:
+    try:
+        notes = (await views.notes(document, vendor)).get(entry_id)
+    except SidecarError as error:
+        return _line(error.message)
+    if notes:
+        return _line("; ".join(notes))
+    refused = [str(item["message"]) for item in violations if item["vendor"] == vendor and item["entryId"] == entry_id]
+    return f"as it is, but unrepaired it would be refused: {_line('; '.join(refused))}" if refused else "as it is"
+
+
+def _line(text: str) -> str:
+    return " ".join(prose(one_line(text, 1000)))

@@ -1,0 +1,37 @@
+"""Vim 9: a Vim9 script inside it, then a look into the store."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from conftest import HERE, Stage, check_killed, check_odd_history, missing, program, run_editor
+
+
+@pytest.fixture
+def vim() -> str:
+    path = program("vim", "vim")
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    return path if "+vim9script" in version or "Vi IMproved 9" in version else missing("vim")
+
+
+def argv(vim: str) -> list[str]:
+    return [vim, "-Nu", "NONE", "-i", "NONE", "-n", "-es", "-S", str(HERE / "vim" / "history_test.vim")]
+
+
+def test_vim(vim: str, stage: Stage) -> None:
+    """Every test passes, and the store holds what the editor did and nothing else."""
+    run = run_editor(argv(vim), stage)
+    report = stage.folder / "report"
+    said = report.read_text() if report.exists() else ""
+    print(said, run.output)
+    assert run.code == 0, f"{said}\n{run.output}\n{stage.stderr()}"
+    assert said.count("ok - ") == 8
+    run.check(stage)
+    check_odd_history(stage, "vim")
+    stage.wait_until_gone(5)
+
+
+def test_vim_killed(vim: str, stage: Stage) -> None:
+    """The sidecar goes when its editor is killed."""
+    check_killed(argv(vim), stage, SCENE="hold")
