@@ -75,7 +75,7 @@ def wire_messages(projected: Projected) -> list[object]:
 
 
 def _effective(rules: Rules, capabilities: Capabilities) -> Rules:
-    if capabilities.strict_template and rules.system in ("anywhere", "leading", "after-user"):
+    if capabilities.strict_template and rules.system in ("anywhere", "leading", "front"):
         rules = evolve(rules, system="leading", alternate=True, first="user")
     if capabilities.call_id_format is not None:
         rules = evolve(rules, call_ids=capabilities.call_id_format)

@@ -122,12 +122,6 @@ MODELS: Final[tuple[Row, ...]] = (
         {"thinking": True},
         "cohere SDK 7.3.1 AssistantMessageV2 content (thinking)",
     ),
-    Row(
-        ("openai-compatible",),
-        r"(gpt|o[1-9]|claude|gemini)",
-        {"strict_template": False},
-        "a gateway to a hosted model has no chat template of its own",
-    ),
 )
 
 

@@ -45,9 +45,9 @@ class MediaRule:
 class Rules:
     """One vendor's rules. Each field says what the wire wants; `sources` names the evidence by rule id."""
 
-    system: Literal["anywhere", "leading", "top", "after-user"] = "anywhere"
-    """Where system text may stand: anywhere as a message; one message at the front; a field of the request;
-    at the front and behind a user message."""
+    system: Literal["anywhere", "leading", "front", "top"] = "anywhere"
+    """Where system text may stand: anywhere as a message; one message at the front; messages at the front;
+    a field of the request."""
     alternate: bool = False
     """Neighbours of one role are merged."""
     first: Literal["any", "user"] = "any"

@@ -133,6 +133,16 @@ class BlockShaper(BaseShaper):
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
+    def trim(self) -> None:
+        """Cut the blank end of a final assistant text that the model is to go on from (X10)."""
+        if not self.capabilities.prefill or not self.messages or self.messages[-1]["role"] != self.ASSISTANT:
+            return
+        parts = self.messages[-1][self.CONTENT]
+        text = parts[-1].get("text")
+        if isinstance(text, str) and text != text.rstrip():
+            self.report.repair("X10", None, "rewritten", "the blank end of the final assistant text is cut")
+            parts[-1] = {**parts[-1], "text": text.rstrip()}
+
     def close(self) -> None:
         """Add what the end of the list needs: a message, and a user message last where the model takes no prefill."""
         if not self.messages:

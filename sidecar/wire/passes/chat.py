@@ -92,7 +92,7 @@ class ChatShaper(BaseShaper):
 
     def system_in_place(self, item: Item, text: str) -> bool:
         """Write a system message where the vendor takes one."""
-        if self.rules.system == "leading" or (self.rules.system == "after-user" and self._last_role() not in _ASKING):
+        if self.rules.system in ("leading", "front"):
             return False
         self.messages.append(self.system_message(text))
         return True
@@ -264,7 +264,6 @@ class ChatShaper(BaseShaper):
 
 _SYSTEM = ("system", "developer")
 _NONE_OR_SYSTEM = ("", "system", "developer")
-_ASKING = ("user", "system", "developer")
 _MARKED = ("system", "developer", "user")
 
 

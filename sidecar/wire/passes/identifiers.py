@@ -95,8 +95,12 @@ class CallIds:
         form = FORMATS[self.format]
         digest = _digest(key, str(attempt)) if attempt or original in self._used else _digest(key)
         if form.strict:
-            number = int.from_bytes(digest, "big")
-            return "".join(_BASE62[number // 62**place % 62] for place in range(form.length))
+            # Eight bytes cover the 62**9 ids almost evenly.
+            number, letters = int.from_bytes(digest[:8], "big"), ""
+            for _ in range(form.length):
+                number, rest = divmod(number, 62)
+                letters += _BASE62[rest]
+            return letters
         clean = re.sub(form.unwanted, "_", original)[: form.length - _HASH - 1] or "call"
         return f"{clean}_{digest.hex()[:_HASH]}"
 

@@ -179,7 +179,7 @@ class AnthropicShaper(BlockShaper):
         """Return `{"messages": [...]}`, with `system` where there is any."""
         if self._waiting:
             self.messages.append(_system(self._waiting))
-        self._trim()
+        self.trim()
         if not self.messages or self.messages[-1]["role"] != "system":
             self.close()
         self._check_thinking()
@@ -192,16 +192,6 @@ class AnthropicShaper(BlockShaper):
             spare = 1
         self._mark(wanted, spare)
         return {"system": system, "messages": self.messages} if self.system else {"messages": self.messages}
-
-    def _trim(self) -> None:
-        """Cut the blank end of a final assistant text that the model is to go on from."""
-        if not self.capabilities.prefill or not self.messages or self.messages[-1]["role"] != "assistant":
-            return
-        last = self.messages[-1]["content"][-1]
-        if last["type"] != "text" or last["text"] == last["text"].rstrip():
-            return
-        self.report.repair("X10", None, "rewritten", "the blank end of the final assistant text is cut")
-        self.messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
 
     def _check_thinking(self) -> None:
         """Say that thinking must be off where the round under way has lost its thinking."""

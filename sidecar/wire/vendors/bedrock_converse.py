@@ -161,6 +161,7 @@ class BedrockShaper(BlockShaper):
 
     def body(self) -> dict[str, Json]:
         """Return `{"messages": [...]}`, with `system` where there is any."""
+        self.trim()
         self.close()
         if self._called:
             message = "the request needs toolConfig with the tools of the history, since it holds tool blocks"

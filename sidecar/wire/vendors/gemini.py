@@ -28,7 +28,7 @@ from sidecar.wire.projection import Capabilities, Context, MediaRule, Place, Pro
 NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
 """The documented placeholder for calls that another model made."""
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=|[A-Za-z0-9+/_-]{4})")
 _PLACES: frozenset[Place] = frozenset(("user", "result", "error"))
 
 RULES = Rules(
@@ -131,7 +131,7 @@ class GeminiShaper(BlockShaper):
             signature = part.signature or part.data
             if signature is not None and not _BASE64.fullmatch(signature):
                 self.report.loss("X13", "warning", item, "a thought signature that is not base64 is not sent")
-            elif part.text:
+            elif part.text and part.text.strip():
                 thought: dict[str, Json] = {"text": part.text, "thought": True}
                 thoughts.append({**thought, "thoughtSignature": signature} if signature else thought)
             elif signature:

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from sidecar.core.jsontext import Json
-from sidecar.core.messages import Block, Image, Reasoning
+from sidecar.core.messages import Assistant, Block, Reasoning
 from sidecar.wire.base import Item
 from sidecar.wire.passes.chat import ChatShaper, Sent
 from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.media import data_url
 from sidecar.wire.passes.shaper import Message
 from sidecar.wire.projection import Capabilities, Context, Projection
 from sidecar.wire.vendors import openai_chat
 
 RULES = evolve(
     openai_chat.RULES,
-    system="after-user",
+    system="front",
     first="user",
     last="prefix",
     bridge=True,
@@ -51,12 +49,6 @@ RULES = evolve(
 class MistralShaper(ChatShaper):
     """Shapes `{"messages": [...]}` with bridges and thinking chunks."""
 
-    def part(self, block: Block) -> Json:
-        """Return one content chunk."""
-        if isinstance(block, Image):
-            return {"type": "image_url", "image_url": data_url(block)}
-        return super().part(block)
-
     def tool_message(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Message:
         """Return the message for one result, which names its tool."""
         content = self.result_content(call, blocks, is_error)
@@ -64,7 +56,12 @@ class MistralShaper(ChatShaper):
 
     def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
         """Write reasoning as a thinking chunk at the front of the content."""
-        text = "".join(part.text or "" for part in reasoning)
+        # A chunk of unknown make stays here: only thinking that is known to be Mistral's is a thinking chunk.
+        origins = [item.entry.message.origin for item in items if isinstance(item.entry.message, Assistant)]
+        own = [part for part in reasoning if part.vendor is not None or any(origins)]
+        if len(own) < len(reasoning):
+            self.report.loss("X13", "info", items[0], "reasoning is not sent: it is not known to be this vendor's")
+        text = "".join(part.text or "" for part in own)
         if not text:
             return
         content = message.get("content")
