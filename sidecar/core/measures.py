@@ -121,6 +121,13 @@ def measure_text(text: str) -> Measure:
     return measure(Entry.system(text))
 
 
+def strings_of(entry: Entry) -> tuple[list[bytes], list[bytes]]:
+    """Return what is text to a model in an entry as UTF-8: first what is said, second the plain reasoning."""
+    measuring = _Measuring()
+    measuring.entry(entry)
+    return measuring.texts, measuring.thoughts
+
+
 def total(measures: Iterable[Measure]) -> Measure:
     """Add measures up."""
     numbers = [0] * 8
@@ -174,7 +181,6 @@ class _Measuring:
     texts: list[bytes] = field(factory=list)
     thoughts: list[bytes] = field(factory=list)
     media: list[Medium] = field(factory=list)
-    counted: Counts = ()
     text_bytes: int = 0
 
     def entry(self, entry: Entry) -> Measure:
@@ -192,10 +198,6 @@ class _Measuring:
         else:
             size = self.take_text(message.text)
             seeds = (size // 4, max(1, size // 4), _chars4(message.text) + 4, _cjk(message.text))
-        thought = count_classes(b"\xff".join(self.thoughts)) if self.thoughts else ()
-        text = self.counted
-        if self.texts:
-            text = _added(text, count_classes(b"\xff".join(self.texts)))
         return Measure(
             messages=1,
             calls=calls,
@@ -205,8 +207,8 @@ class _Measuring:
             cjk=seeds[3],
             text_bytes=self.text_bytes,
             sealed_bytes=sealed,
-            text=text,
-            thought=thought,
+            text=_counted(self.texts),
+            thought=_counted(self.thoughts),
             media=tuple(self.media),
         )
 
@@ -325,19 +327,13 @@ class _Measuring:
 
     def take_bytes(self, encoded: bytes) -> None:
         self.text_bytes += len(encoded)
-        if len(encoded) > SAMPLE_OVER:
-            self.counted = _added(self.counted, _sampled(encoded))
-        elif encoded:
+        if encoded:
             self.texts.append(encoded)
 
     def take_thought(self, text: str) -> int:
         encoded = text.encode("utf-8", "surrogatepass")
         self.text_bytes += len(encoded)
-        if len(encoded) <= SAMPLE_OVER:
-            self.thoughts.append(encoded)
-        else:
-            # Reasoning of that length is rare; windows stand for it at their own scale.
-            self.thoughts.extend(encoded[at : at + SAMPLE_OVER] for at in range(0, len(encoded), SAMPLE_OVER))
+        self.thoughts.append(encoded)
         return len(encoded)
 
 
@@ -353,6 +349,15 @@ def _block_bytes4(block: Block, size: int) -> int:
     if isinstance(block, VendorBlock | Opaque):
         return 0
     return size // 4
+
+
+def _counted(strings: list[bytes]) -> Counts:
+    short = [string for string in strings if len(string) <= SAMPLE_OVER]
+    counts = count_classes(b"\xff".join(short)) if short else ()
+    for string in strings:
+        if len(string) > SAMPLE_OVER:
+            counts = _added(counts, _sampled(string))
+    return counts
 
 
 def _sampled(encoded: bytes) -> Counts:
