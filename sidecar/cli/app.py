@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 
 import click
 
@@ -74,8 +72,4 @@ def run(args: list[str]) -> int:
     except SidecarError as error:
         click.echo(f"error: {error.message}", err=True)
         return 1
-    except BrokenPipeError:
-        # The reader had enough (`… | head`); nothing more may be written, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return result if isinstance(result, int) else 0

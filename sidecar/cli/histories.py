@@ -333,6 +333,8 @@ def append(
             raise click.UsageError("give TEXT, or `-` to read stdin")
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
         text = text if raw else text.removesuffix("\n")
+        if not text:
+            raise Failed("stdin is empty", "give TEXT, or pipe it in")
     entries = _entries_of(text) if raw else [_entry_of(role, text, call_id)]
 
     async def run(session: Session) -> Applied:

@@ -313,7 +313,7 @@ def _state(head: object, file: Found) -> str:
 
 @click.command()
 @click.argument("name", type=NAME)
-@click.option("--format", "form", metavar="FORMAT",
+@click.option("--format", "-f", "form", metavar="FORMAT",
               help="own-jsonl, markdown, html, or a vendor's id for its request body (default: by the ending of"
               " --output, else markdown).")  # fmt: skip
 @click.option(
