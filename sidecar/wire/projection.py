@@ -26,7 +26,6 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     "start": "(The conversation starts here.)",
     "continue": "(Continue.)",
     "bridge": "(Results received.)",
-    "message": "(empty message)",
 }
 """Texts that a projection may have to put where the wire wants one; `options.placeholder` replaces them by key."""
 

@@ -62,6 +62,11 @@ def vendor_ids() -> list[str]:
     return [*own, *sorted(name for name in _outside() if name not in own)]
 
 
+def own_ids() -> list[str]:
+    """List the ids of the vendors of this package."""
+    return list(_own())
+
+
 def get_vendor(vendor: str) -> Projection:
     """Return the projection for an id or an alias; raise `UnknownVendor`."""
     vendor_id = _ALIASES.get(vendor, vendor)

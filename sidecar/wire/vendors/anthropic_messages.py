@@ -1,6 +1,6 @@
 """Anthropic Messages.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://platform.claude.com/docs/en/api/messages
 - https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
 - https://platform.claude.com/docs/en/build-with-claude/extended-thinking
@@ -286,7 +286,7 @@ PROJECTION = Projection(
     api="POST /v1/messages",
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
     documentation=("https://platform.claude.com/docs/en/api/messages",),
     aliases=("anthropic", "claude"),
     origins=frozenset(("anthropic-vertex", "vertex-anthropic")),

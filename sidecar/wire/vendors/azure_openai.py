@@ -1,6 +1,6 @@
 """Azure OpenAI, chat completions: the rules of `openai_chat`.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://learn.microsoft.com/azure/ai-foundry/openai/reference
 """
 
@@ -31,5 +31,5 @@ PROJECTION = Projection(
     aliases=("azure",),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """AWS Bedrock, Converse.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
 - botocore 1.44.8, service model `bedrock-runtime` (patterns, lengths and enumerations)
 Roles alternate strictly. The request needs `toolConfig` as soon as the history holds tool blocks; tool definitions are
@@ -259,7 +259,7 @@ PROJECTION = Projection(
     api="POST /model/{modelId}/converse",
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
     documentation=("https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",),
     aliases=("bedrock",),
     capabilities=Capabilities(preserved_thinking=True),

@@ -1,6 +1,6 @@
 """Cerebras.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://inference-docs.cerebras.ai/api-reference/chat-completions
 - cerebras-cloud-sdk 1.91.0, `cerebras.cloud.sdk.types.chat.completion_create_params`
 Unknown keys are refused; reasoning goes back as `reasoning`.
@@ -41,5 +41,5 @@ PROJECTION = Projection(
     documentation=("https://inference-docs.cerebras.ai/api-reference/chat-completions",),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

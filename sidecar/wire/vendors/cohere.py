@@ -1,6 +1,6 @@
 """Cohere, chat v2.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.cohere.com/reference/chat
 - cohere SDK 7.3.1, `cohere.types.ChatMessageV2`
 Text beside tool calls is the `tool_plan`.
@@ -63,5 +63,5 @@ PROJECTION = Projection(
     capabilities=Capabilities(thinking=False),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

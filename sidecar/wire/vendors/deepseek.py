@@ -1,6 +1,6 @@
 """DeepSeek.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://api-docs.deepseek.com/api/create-chat-completion
 - https://api-docs.deepseek.com/guides/thinking_mode
 Thinking is on by default. Reasoning of turns with tool calls must come back in all later requests; of turns without
@@ -52,5 +52,5 @@ PROJECTION = Projection(
     documentation=("https://api-docs.deepseek.com/api/create-chat-completion",),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

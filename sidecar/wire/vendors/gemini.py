@@ -1,6 +1,6 @@
 """Google Gemini, generateContent.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://ai.google.dev/api/generate-content
 - https://ai.google.dev/gemini-api/docs/function-calling
 - https://ai.google.dev/gemini-api/docs/thought-signatures
@@ -207,7 +207,7 @@ PROJECTION = Projection(
     api="POST /v1beta/models/{model}:generateContent",
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
     documentation=("https://ai.google.dev/api/generate-content",),
     aliases=("google",),
     origins=frozenset(("google-genai", "vertex", "vertexai")),

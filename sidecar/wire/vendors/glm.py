@@ -1,6 +1,6 @@
 """GLM (Z.ai, Zhipu).
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.z.ai/api-reference/llm/chat-completion
 - https://docs.z.ai/guides/capabilities/thinking-mode.md
 Thinking is on by default from GLM 4.7 on; with tools the reasoning must come back complete, unmodified, in order.
@@ -46,5 +46,5 @@ PROJECTION = Projection(
     origins=frozenset(("zhipu", "zhipuai")),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """Groq.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://console.groq.com/docs/api-reference
 - groq SDK 1.7.0, `groq.types.chat.ChatCompletionMessageParam`
 Unknown keys are refused, `reasoning_content` among them; `reasoning` is sent for models that are known to take it.
@@ -42,5 +42,5 @@ PROJECTION = Projection(
     capabilities=Capabilities(thinking=False),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """Kimi (Moonshot AI).
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://platform.moonshot.ai/docs/api/chat
 While thinking, every assistant message with tool calls must carry `reasoning_content`.
 """
@@ -46,5 +46,5 @@ PROJECTION = Projection(
     origins=frozenset(("moonshotai",)),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """Mistral.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.mistral.ai/api
 - mistral-common 1.13.1, `mistral_common.protocol.instruct.validator` (the vendor's own rule code)
 Call ids have nine letters or digits for tokenizers v3 to v11; v13 and later take any, so nine are always legal. An
@@ -83,5 +83,5 @@ PROJECTION = Projection(
     capabilities=Capabilities(thinking=False),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """Ollama, its own chat API.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.ollama.com/api/chat
 - ollama SDK 0.6.3, `ollama.Message`
 Arguments are objects, content is a string, images are bare base64, results name their tool instead of an id. What the
@@ -77,5 +77,5 @@ PROJECTION = Projection(
     capabilities=Capabilities(strict_template=True, tool_result_images=False),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """OpenAI Chat Completions.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://platform.openai.com/docs/api-reference/chat/create
 - openai SDK 3.57.0, `openai.types.chat.ChatCompletionMessageParam`
 Where the two are silent, the public reports named in `RULES.sources` decide.
@@ -58,7 +58,7 @@ PROJECTION = Projection(
     api="POST /v1/chat/completions",
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
     documentation=("https://platform.openai.com/docs/api-reference/chat/create",),
     aliases=("openai",),
     capabilities=Capabilities(),

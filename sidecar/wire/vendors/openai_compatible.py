@@ -1,6 +1,6 @@
 """Servers that speak the chat-completions wire with a chat template behind it: vLLM, SGLang, llama.cpp, MLX, TGI.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
 The template of the model decides what is legal, so this profile is what the strictest known templates accept: one
 system message at the front, strict alternation, text results, no null content. `capabilities.strictTemplate: false`
@@ -46,7 +46,7 @@ PROJECTION = Projection(
     api="POST /v1/chat/completions",
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
     documentation=("https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",),
     aliases=("vllm",),
     capabilities=Capabilities(strict_template=True, tool_result_images=False),

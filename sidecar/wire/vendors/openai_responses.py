@@ -1,6 +1,6 @@
 """OpenAI Responses.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://platform.openai.com/docs/api-reference/responses/create
 - https://platform.openai.com/docs/guides/reasoning
 - openai SDK 3.57.0, `openai.types.responses.ResponseInputItemParam`
@@ -240,7 +240,7 @@ PROJECTION = Projection(
     api="POST /v1/responses",
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
     documentation=("https://platform.openai.com/docs/api-reference/responses/create",),
     origins=frozenset(("openai", "azure-responses")),
     capabilities=Capabilities(),

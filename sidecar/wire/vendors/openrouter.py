@@ -1,6 +1,6 @@
 """OpenRouter.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://openrouter.ai/docs/api-reference/chat-completion
 - https://openrouter.ai/docs/use-cases/reasoning-tokens
 - openrouter SDK 1.3.84, `openrouter.components.ChatAssistantMessage`
@@ -99,5 +99,5 @@ PROJECTION = Projection(
     documentation=("https://openrouter.ai/docs/api-reference/chat-completion",),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

@@ -1,6 +1,6 @@
 """Qwen through DashScope's OpenAI-compatible endpoint (Alibaba Cloud Model Studio).
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://www.alibabacloud.com/help/en/model-studio/qwen-api-reference
 System text stands first only; arguments must parse as JSON; the service may refuse a history in which the same call
 is repeated, which is reported and not hidden.
@@ -48,5 +48,5 @@ PROJECTION = Projection(
     origins=frozenset(("alibaba",)),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )

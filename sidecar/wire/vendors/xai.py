@@ -1,6 +1,6 @@
 """xAI.
 
-Documentation, read 2026-12-01:
+Documentation, read 2026-11-30:
 - https://docs.x.ai/docs/api-reference
 Every message wants a content element, `""` on messages with nothing but calls; `name` is refused.
 """
@@ -45,5 +45,5 @@ PROJECTION = Projection(
     origins=frozenset(("grok",)),
     rules=RULES,
     shape=shape,
-    read="2026-12-01",
+    read="2026-11-30",
 )
