@@ -31,6 +31,7 @@ from sidecar.server.documents_hover import Views, hover_text
 from sidecar.server.documents_model import FILE_SUFFIX, Document, Ruler, file_document, history_uri, parse_uri
 from sidecar.server.documents_source import read_document, version_before
 from sidecar.server.failures import Refusal, log_incident
+from sidecar.service import entry_tokens
 
 if TYPE_CHECKING:
     from sidecar.server.app import SidecarServer
@@ -92,7 +93,7 @@ class Documents:
         self._checking: dict[str, asyncio.TimerHandle] = {}
         self._refreshing: dict[str, asyncio.Task[None]] = {}
         self._listening = False
-        self._views = Views(self.call)
+        self._views = Views(self.call, self._tokens)
         self.settings = Settings()
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -356,6 +357,11 @@ class Documents:
             contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=text),
             range=self.ruler.line(document, document.spans[at].start_line),
         )
+
+    async def _tokens(self, history: str, version: int) -> list[int]:
+        """Return the estimate of every entry; the rows say it, so nothing is parsed."""
+        found = await self._server.service.store.read(history, version=version)
+        return [entry_tokens(row) for row in found.rows]
 
     async def violations(self, document: Document, vendors: Sequence[str]) -> list[Mapping[str, Json]]:
         """Return what the vendors would refuse in the history, at the version that the document shows."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from itertools import accumulate
+from typing import Any
 
 from sidecar.core.errors import SidecarError
 from sidecar.core.jsontext import Json
@@ -18,62 +19,57 @@ from sidecar.render.escape import code, one_line, prose
 from sidecar.server.documents_model import Document
 from sidecar.server.documents_source import Call
 
+PATIENCE = 0.5
+"""Seconds that a hover waits for a vendor's view of a long history; the next hover finds it ready."""
+
 _KEPT = 32
-_PAGE = 1000
 
 
 class Views:
     """Running totals and vendor views of whole versions, the last few of them."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, tokens: Callable[[str, int], Awaitable[list[int]]]) -> None:
         self._call = call
-        self._kept: OrderedDict[tuple[str, int, str], Json] = OrderedDict()
+        self._tokens = tokens
+        self._kept: OrderedDict[tuple[str, int, str], asyncio.Task[Any]] = OrderedDict()
 
     async def total(self, document: Document, index: int) -> int | None:
         """Return the tokens of all entries up to and including `index`."""
-        key = (document.history, document.version, "")
-        if key not in self._kept:
-            self._keep(key, await self._totals(document))
-        totals = self._kept[key]
-        return int(totals[index]) if index < len(totals) else None
+        totals = await self._once(document, "", self._totals)
+        return totals[index] if index < len(totals) else None
 
-    async def notes(self, document: Document, vendor: str) -> Mapping[str | None, list[str]]:
-        """Return by entry what this vendor's projection loses and repairs; raise where it cannot be projected."""
+    async def notes(self, document: Document, vendor: str) -> Mapping[str | None, list[str]] | None:
+        """Return by entry what this vendor's projection loses and repairs; `None` while that takes long.
+
+        Raises where it cannot be projected.
+        """
+        work = self._once(document, vendor, self._notes)
+        await asyncio.wait((work,), timeout=PATIENCE)
+        return work.result() if work.done() else None
+
+    def _once(
+        self, document: Document, vendor: str, work: Callable[[Document, str], Coroutine[Any, Any, Any]]
+    ) -> asyncio.Task[Any]:
         key = (document.history, document.version, vendor)
         if key not in self._kept:
-            params = {"vendor": vendor, "history": document.history, "atVersion": document.version}
-            answer = await self._call("wire/project", params)
-            notes: dict[str | None, list[str]] = {}
-            for loss in answer["losses"]:
-                notes.setdefault(loss["entryId"], []).append(f"{loss['rule']} {loss['message']}")
-            for repair in answer["repairs"]:
-                text = f"{repair['rule']} {repair['action']}: {repair['message']}"
-                notes.setdefault(repair["entryId"], []).append(text)
-            self._keep(key, notes)
-        kept: Mapping[str | None, list[str]] = self._kept[key]
-        return kept
+            self._kept[key] = asyncio.ensure_future(work(document, vendor))
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[key]
 
-    async def _totals(self, document: Document) -> list[int]:
-        tokens: list[int] = []
-        while True:
-            answer = await self._call(
-                "history/outline",
-                {
-                    "history": document.history,
-                    "start": len(tokens),
-                    "count": _PAGE,
-                    "atVersion": document.version,
-                },
-            )
-            tokens += [int(row["tokens"] or 0) for row in answer["data"]]
-            if not answer["data"] or len(tokens) >= int(answer["len"]):
-                return list(accumulate(tokens))
-            await asyncio.sleep(0)
+    async def _totals(self, document: Document, _: str) -> list[int]:
+        return list(accumulate(await self._tokens(document.history, document.version)))
 
-    def _keep(self, key: tuple[str, int, str], value: Json) -> None:
-        self._kept[key] = value
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+    async def _notes(self, document: Document, vendor: str) -> Mapping[str | None, list[str]]:
+        params = {"vendor": vendor, "history": document.history, "atVersion": document.version}
+        answer = await self._call("wire/project", params)
+        notes: dict[str | None, list[str]] = {}
+        for loss in answer["losses"]:
+            notes.setdefault(loss["entryId"], []).append(f"{loss['rule']} {loss['message']}")
+        for repair in answer["repairs"]:
+            text = f"{repair['rule']} {repair['action']}: {repair['message']}"
+            notes.setdefault(repair["entryId"], []).append(text)
+        return notes
 
 
 async def hover_text(
@@ -92,9 +88,10 @@ async def hover_text(
         total = await views.total(document, index)
         running = f", {total} with all before it" if total is not None else ""
         lines.append(f"{row['tokens']} tokens{running}")
-    seen = [f"- {vendor}: {await _seen(views, document, vendor, entry_id, violations)}" for vendor in vendors]
+    seen = await asyncio.gather(*[_seen(views, document, vendor, entry_id, violations) for vendor in vendors])
     if seen:
-        lines.append("How vendors will see it:\n\n" + "\n".join(seen))
+        views_shown = [f"- {vendor}: {text}" for vendor, text in zip(vendors, seen, strict=True)]
+        lines.append("How vendors will see it:\n\n" + "\n".join(views_shown))
     return "\n\n".join(lines)
 
 
@@ -102,11 +99,13 @@ async def _seen(
     views: Views, document: Document, vendor: str, entry_id: str, violations: Sequence[Mapping[str, Json]]
 ) -> str:
     try:
-        notes = (await views.notes(document, vendor)).get(entry_id)
+        notes = await views.notes(document, vendor)
     except SidecarError as error:
         return _line(error.message)
-    if notes:
-        return _line("; ".join(notes))
+    if notes is None:
+        return "still being worked out"
+    if entry_id in notes:
+        return _line("; ".join(notes[entry_id]))
     refused = [str(item["message"]) for item in violations if item["vendor"] == vendor and item["entryId"] == entry_id]
     return f"as it is, but unrepaired it would be refused: {_line('; '.join(refused))}" if refused else "as it is"
 

@@ -29,7 +29,7 @@ from sidecar.render.marked import read_marked
 
 SCHEME = "history"
 FILE_SUFFIX = ".history.md"
-PAGE = 1000
+PAGE = 500
 """Entries that one transcript document shows; a longer history shows its newest, and says so."""
 
 Form: TypeAlias = Literal["transcript", "raw", "projection"]

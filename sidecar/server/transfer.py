@@ -12,9 +12,7 @@ from sidecar.render import outline, redact_secrets, render_html, render_markdown
 from sidecar.server.files import open_file, write_file
 from sidecar.server.history import conditions
 from sidecar.server.wire import losses
-from sidecar.service import Parsed, Session, compute, entry_tokens, token_estimate
-
-_KINDS = {"call": "toolCall", "result": "toolResult", "error": "toolResult", "empty": "text"}
+from sidecar.service import Part, Session, compute, entry_tokens, token_estimate
 
 
 class Served(Protocol):
@@ -32,23 +30,21 @@ class TransferHandlers:
         self._server = server
 
     async def outline(self, params: t.OutlineParams) -> t.OutlineResult:
-        parsed = await self._server.session.entries(params.history, params.at_version)
-        start, stop = _window(parsed, params.start, params.count)
-        rows = parsed.rows[start:stop]
+        part = await self._part(params)
         shown = await compute(
-            stop - start,
+            len(part.rows),
             outline,
-            parsed.entries[start:stop],
-            start=start,
-            tokens=[entry_tokens(row) for row in rows],
-            elided=_elided(parsed),
+            part.entries,
+            start=part.start,
+            tokens=[entry_tokens(row) for row in part.rows],
+            elided=_elided(part),
         )
         data = [
             t.OutlineItem(
                 id=row.id,
                 index=row.index,
                 role=row.role,
-                kind=row.role if row.role in ("summary", "note") else _KINDS.get(row.kind, row.kind),
+                kind=row.kind,
                 line=row.line,
                 tokens=row.tokens or 0,
                 ts=row.ts,
@@ -58,27 +54,31 @@ class TransferHandlers:
             )
             for row in shown
         ]
-        return t.OutlineResult(version=parsed.version, len=len(parsed.rows), data=data)
+        return t.OutlineResult(version=part.version, len=part.len, data=data)
 
     async def render(self, params: t.RenderParams) -> t.RenderResult:
-        parsed = await self._server.session.entries(params.history, params.at_version)
-        start, stop = _window(parsed, params.start, params.count)
+        part = await self._part(params)
         write = render_html if params.format == "html" else render_markdown
         rendered = await compute(
-            stop - start,
+            len(part.rows),
             write,
-            parsed.entries[start:stop],
-            start=start,
+            part.entries,
+            start=part.start,
             title=params.history,
-            tokens=[entry_tokens(row) for row in parsed.rows[start:stop]],
-            elided=_elided(parsed),
+            tokens=[entry_tokens(row) for row in part.rows],
+            elided=_elided(part),
             redact=redact_secrets if params.redact else None,
         )
         places = [
             t.RenderedEntry(entry_id=span.entry_id, start_line=span.start_line, end_line=span.end_line)
             for span in rendered.map
         ]
-        return t.RenderResult(version=parsed.version, text=rendered.text, map=places)
+        return t.RenderResult(version=part.version, text=rendered.text, map=places)
+
+    async def _part(self, params: t.OutlineParams | t.RenderParams) -> Part:
+        return await self._server.session.part(
+            params.history, start=params.start, count=params.count, at_version=params.at_version
+        )
 
     async def export(self, params: t.ExportParams) -> t.ExportResult:
         from sidecar.formats.transfer import export
@@ -133,14 +133,5 @@ class TransferHandlers:
         )
 
 
-def _window(parsed: Parsed, start: int | None, count: int | None) -> tuple[int, int]:
-    length = len(parsed.rows)
-    first = start or 0
-    if first < 0:
-        first += length
-    first = min(max(0, first), length)
-    return first, length if count is None else min(length, first + count)
-
-
-def _elided(parsed: Parsed) -> frozenset[str]:
-    return frozenset(entry.id for row, entry in zip(parsed.rows, parsed.entries, strict=True) if row.elided is not None)
+def _elided(part: Part) -> frozenset[str]:
+    return frozenset(entry.id for row, entry in zip(part.rows, part.entries, strict=True) if row.elided is not None)

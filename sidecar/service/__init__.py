@@ -9,7 +9,7 @@ What a caller needs of the store's vocabulary is re-exported here.
 
 from sidecar.service.heavy import compute
 from sidecar.service.limits import Limits
-from sidecar.service.parsed import Parsed, Projections
+from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.service import HistoryService
 from sidecar.service.session import ANYWAY, Conditions, Session, Unchanged, Window
 from sidecar.service.subscriptions import Notification, Sink
@@ -41,6 +41,7 @@ __all__ = [
     "Limits",
     "Notification",
     "Parsed",
+    "Part",
     "Projections",
     "Remove",
     "Row",

@@ -32,6 +32,17 @@ class Parsed:
     entries: Sequence[Entry]
 
 
+@frozen(kw_only=True)
+class Part:
+    """Entries `start` to `start + len(entries)` of one version as values; `len` is the length of that version."""
+
+    version: int
+    len: int
+    start: int
+    rows: Sequence[Row]
+    entries: Sequence[Entry]
+
+
 @define
 class Projections:
     """What the projections of one history go on from: those of its newest version, and those of older ones."""
@@ -70,6 +81,20 @@ class ParsedEntries:
         if version is None:
             self._keep(history, bodies, entries)
         return Parsed(history=history, version=found.version, rows=found.rows, entries=entries)
+
+    async def read_part(self, history: str, start: int, count: int | None, version: int | None = None) -> Part:
+        """Return a window of a version, reading and parsing nothing else; negative `start` counts from the end.
+
+        Raises HistoryNotFound, VersionUnavailable.
+        """
+        if start < 0:
+            whole = await self._store.read(history, version=version, start=0, stop=0)
+            version, start = whole.version, max(0, whole.len + start)
+        found = await self._store.read(
+            history, version=version, start=start, stop=None if count is None else start + count
+        )
+        entries = await compute(len(found.rows), _parse, [row.body for row in found.rows])
+        return Part(version=found.version, len=found.len, start=min(start, found.len), rows=found.rows, entries=entries)
 
     @contextmanager
     def projections(self, history: str) -> Iterator[Projections | None]:

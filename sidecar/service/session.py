@@ -21,7 +21,7 @@ from sidecar.core.messages import ABSENT, Absent, Entry, entry_to_json
 from sidecar.core.names import check_name
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
 from sidecar.service.overlay import Overlay, Placed
-from sidecar.service.parsed import Parsed, Projections
+from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
 from sidecar.store.base import (
     Append,
@@ -308,6 +308,13 @@ class Session:
         """Return a whole version as values, without injected entries."""
         async with self._lanes.turn("read", check_name(history)):
             return await self._service.parsed.read(history, at_version)
+
+    async def part(
+        self, history: str, *, start: int | None = None, count: int | None = None, at_version: int | None = None
+    ) -> Part:
+        """Return a window of a version as values, without injected entries."""
+        async with self._lanes.turn("read", check_name(history)):
+            return await self._service.parsed.read_part(history, start or 0, count, at_version)
 
     async def items(
         self, history: str, at_version: int | None = None, *, injected: bool = True
