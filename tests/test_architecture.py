@@ -36,6 +36,9 @@ IMPURE = {"asyncio", "io", "logging", "multiprocessing", "os", "pathlib", "rando
 PURE = {"core", "wire", "render"}
 """Sans-IO packages: no clock, no randomness, no logging, no system."""
 
+TOOLS = {SIDECAR / "wire" / "document.py"}
+"""Generators of committed pages, run by `python -m` and never imported."""
+
 
 def package_of(path: Path) -> str:
     """Return the first name below `sidecar`, such as `core`; a module at the top is its own package."""
@@ -96,7 +99,9 @@ def test_imports_follow_the_arrows(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in MODULES if package_of(path) in PURE], ids=lambda path: str(path.relative_to(SIDECAR))
+    "path",
+    [path for path in MODULES if package_of(path) in PURE and path not in TOOLS],
+    ids=lambda path: str(path.relative_to(SIDECAR)),
 )
 def test_pure_packages_touch_nothing(path: Path) -> None:
     """Core, projection and rendering are functions of their arguments."""
@@ -108,6 +113,13 @@ def test_pure_packages_touch_nothing(path: Path) -> None:
     if package_of(path) == "core":
         outside = {module[0] for module in imports(path)} & {"cattrs", "msgspec", "orjson", "pydantic"}
         assert not outside
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS), ids=lambda path: str(path.relative_to(SIDECAR)))
+def test_tools_are_never_imported(tool: Path) -> None:
+    """What may touch files is no part of the product."""
+    name = ("sidecar", *tool.relative_to(SIDECAR).with_suffix("").parts)
+    assert not [path for path in MODULES if name in set(imports(path))]
 
 
 def test_a_wrong_import_is_found(tmp_path: Path) -> None:
