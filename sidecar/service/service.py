@@ -44,16 +44,16 @@ class HistoryService:
         self.lanes = Lanes()
         self.parsed = ParsedEntries(store)
         self._sessions: list[Session] = []
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._stop_listening: Callable[[], None] | None = None
 
     async def open(self) -> None:
         """Open the store. Raises the storage errors."""
         await self.store.open()
-        self._stop_listening = self.store.subscribe(self._changed)
 
     async def close(self) -> None:
         """Finish commits under way and let go of the store."""
-        self._stop_listening()
+        if self._stop_listening is not None:
+            self._stop_listening()
         await self.store.close()
 
     async def __aenter__(self) -> HistoryService:
@@ -72,6 +72,11 @@ class HistoryService:
     def end(self, session: Session) -> None:
         """Forget a session and its runtime-only state."""
         self._sessions.remove(session)
+
+    def listen(self) -> None:
+        """Hear of changes from now on; without subscribers, nobody pays for reading them."""
+        if self._stop_listening is None:
+            self._stop_listening = self.store.subscribe(self._changed)
 
     def _changed(self, event: ChangeEvent) -> None:
         for session in self._sessions:

@@ -73,7 +73,7 @@ class Window:
     version: int
     len: int
     start: int
-    bodies: tuple[bytes, ...]
+    bodies: Sequence[bytes]
 
 
 @frozen(kw_only=True)
@@ -375,6 +375,7 @@ class Session:
             check_name(history)
         if len(self._subscriptions) >= (most := self._limits.subscriptions):
             raise LimitExceeded("subscriptions", most + 1, most)
+        self._service.listen()
         subscription = self._subscriptions.add(history, prefix, with_entries=with_entries)
         if history is None:
             self._subscriptions.start(subscription, -1)
@@ -474,41 +475,38 @@ class Session:
 
     async def _window(self, history: str, start: int, count: int | None, at_version: int | None) -> Window:
         if start < 0:
-            whole = await self._store.read(history, version=at_version, start=0, stop=0)
+            whole = await self._store.bodies(history, version=at_version, start=0, stop=0)
             at_version, start = whole.version, max(0, whole.len + start)
         stop = None if count is None else start + count
-        rows: list[Row] = []
+        bodies: Sequence[bytes] = []
         size = 0
         while True:
-            found = await self._store.read(
+            found = await self._store.bodies(
                 history,
                 version=at_version,
-                start=start + len(rows),
+                start=start + len(bodies),
                 stop=stop,
                 max_bytes=min(self._limits.chunk_bytes, self._limits.reply_bytes - size),
             )
-            rows += found.rows
-            size += sum(len(row.body) for row in found.rows)
+            bodies = [*bodies, *found.bodies] if bodies else found.bodies
+            size += sum(map(len, found.bodies))
             at_version = found.version
             wanted = found.len if stop is None else min(stop, found.len)
-            if not found.rows or start + len(rows) >= wanted or size >= self._limits.reply_bytes:
+            if not found.bodies or start + len(bodies) >= wanted or size >= self._limits.reply_bytes:
                 break
         start = min(start, found.len)
-        bodies = tuple(row.body for row in rows)
         if self._overlay.has_injected(history):
             bodies = await self._with_injected(history, found.version, start, bodies)
         return Window(version=found.version, len=found.len, start=start, bodies=bodies)
 
-    async def _with_injected(
-        self, history: str, version: int, start: int, bodies: tuple[bytes, ...]
-    ) -> tuple[bytes, ...]:
+    async def _with_injected(self, history: str, version: int, start: int, bodies: Sequence[bytes]) -> Sequence[bytes]:
         placed = await self._placed(history, version)
         shown = [_injected_body(entry) for entry in placed.front] if start == 0 else []
         for index, body in enumerate(bodies, start):
             shown += [_injected_body(entry) for entry in placed.before.get(index, ())]
             shown.append(body)
             shown += [_injected_body(entry) for entry in placed.behind.get(index, ())]
-        return tuple(shown)
+        return shown
 
     async def _placed(self, history: str, version: int) -> Placed:
         anchors = [anchor for anchor in self._overlay.anchors(history) if anchor]

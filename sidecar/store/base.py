@@ -294,6 +294,16 @@ class Slice:
 
 
 @frozen(kw_only=True)
+class Bodies:
+    """A `Slice` of bodies alone: what a snapshot needs, without an object per entry."""
+
+    version: int
+    len: int
+    start: int
+    bodies: list[bytes]
+
+
+@frozen(kw_only=True)
 class StoredEdit:
     """One step of a delta: bodies in wire order."""
 
@@ -415,6 +425,17 @@ class Store(Protocol):
 
         `references` leaves large strings out as blob references. Raises HistoryNotFound, VersionUnavailable.
         """
+
+    async def bodies(
+        self,
+        history: str,
+        *,
+        version: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
+        max_bytes: int | None = None,
+    ) -> Bodies:
+        """Return what `read` returns, as bodies only."""
 
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""

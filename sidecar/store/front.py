@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sidecar.store import logic
-from sidecar.store.base import Delta, Head, Listener, Page, Slice, VersionRow
+from sidecar.store.base import Bodies, Delta, Head, Listener, Page, Slice, VersionRow
 from sidecar.store.cursors import make_cursor, open_cursor
 from sidecar.store.events import events_since
 from sidecar.store.transaction import ORDERS, Reader
-from sidecar.store.views import edits_between, existing, rows_of, view_of
+from sidecar.store.views import bodies_of, edits_between, existing, rows_of, view_of
 
 T = TypeVar("T")
 
@@ -51,6 +51,25 @@ class StoreFront(ABC):
             rows = rows_of(tx, row, view, first, last, max_bytes)
             content = (row.hid, view.layout)
             return Slice(history=history, version=view.version, len=view.len, start=first, rows=rows, content=content)
+
+        return await self._reading(work)
+
+    async def bodies(
+        self,
+        history: str,
+        *,
+        version: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
+        max_bytes: int | None = None,
+    ) -> Bodies:
+        """Read entries of a version as bodies only."""
+
+        def work(tx: Reader) -> Bodies:
+            view = view_of(tx, existing(tx, history), version)
+            first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
+            bodies = bodies_of(tx, view, first, last, max_bytes)
+            return Bodies(version=view.version, len=view.len, start=first, bodies=bodies)
 
         return await self._reading(work)
 

@@ -73,6 +73,27 @@ def rows_of(tx: Reader, row: HistoryRow, view: View, first: int, last: int, max_
     return tuple(rows)
 
 
+def bodies_of(tx: Reader, view: View, first: int, last: int, max_bytes: int | None) -> list[bytes]:
+    """Read the bodies of entries `first` to `last`; stop past `max_bytes`, but return at least one."""
+    bodies: list[bytes] = []
+    total = 0
+    for part in cut(view.ranges, first, last):
+        lo, hi = part.lo, part.lo + part.size
+        for step in range(lo, hi, STEP):
+            found = tx.bodies(part.log, step, min(step + STEP, hi))
+            size = sum(map(len, found))
+            if max_bytes is None or total + size <= max_bytes:
+                bodies += found
+                total += size
+                continue
+            for body in found:
+                total += len(body)
+                if total > max_bytes and bodies:
+                    return bodies
+                bodies.append(body)
+    return bodies
+
+
 class _Staleness:
     """From which index on the entries of one production layout and mark set have a changed prefix."""
 

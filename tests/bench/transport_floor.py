@@ -32,7 +32,7 @@ async def streams() -> None:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=1 << 26)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while True:
+    while not reader.at_eof():
         header = await reader.readuntil(b"\r\n\r\n")
         body = await reader.readexactly(int(header[16:-4]))
         os.write(1, _reply(orjson.loads(body)))
