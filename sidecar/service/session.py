@@ -443,7 +443,7 @@ class Session:
 
     async def _inject(self, history: str, entries: tuple[Entry, ...], conditions: Conditions) -> Applied:
         """Take entries that are all auto-injected: no change, but the condition holds or the call is refused."""
-        async with self._lanes.turn("write", check_name(history)):
+        async with self._lanes.turn("read", check_name(history)):  # behind the appends before it
             head = await self._store.head(history)
             version = head.version if head is not None else 0
             if conditions.if_version is not None and conditions.if_version != version:
