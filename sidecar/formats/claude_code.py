@@ -472,6 +472,7 @@ def _detect(head: Head) -> int:
         if kind in ("user", "assistant") and isinstance(record.get("message"), dict):
             if "uuid" in record or "sessionId" in record or "parentUuid" in record:
                 return 95
+            score = max(score, 60 if "role" in record["message"] and "id" not in record else score)
         elif kind == "summary" and "leafUuid" in record:
             score = max(score, 85)
         elif kind in ("queue-operation", "file-history-snapshot", "last-prompt", "permission-mode"):

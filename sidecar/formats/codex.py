@@ -9,6 +9,7 @@ Rules:
   item, at the next turn, or where the usage of a response is recorded.
 - What the tool itself put in (`<environment_context>` and the like) becomes a note, `developer` items system entries.
 - `compacted` restarts the view: its `replacement_history`, or its message as a summary.
+- `thread_rolled_back` takes the last turns back; a file that has one is read twice.
 """
 
 from __future__ import annotations
@@ -93,6 +94,7 @@ _SCAFFOLD: Final = (
     "<subagent_notification>",
 )
 _SUMMARY_START: Final = "Another language model started to solve this problem and produced a summary"
+_ROLLBACK: Final = b"thread_rolled_back"
 _SCREEN_ONLY: Final = frozenset(("internal_chat_message_metadata_passthrough", "status"))
 _KNOWN: Final = _SCREEN_ONLY | {
     "arguments",
@@ -161,8 +163,46 @@ def _session_id(source: Source) -> str | None:
     return None
 
 
+def _rolled_back(source: Source) -> list[tuple[int, int]]:
+    """Return the ranges of lines that a rollback took back, each from a person's turn to the rollback."""
+    if not any(_ROLLBACK in chunk for chunk in _overlapping(source)):
+        return []
+    turns: list[int] = []
+    dead: list[tuple[int, int]] = []
+    scratch = _Session()
+    for number, record in source.records(Report()):
+        payload = dict_of(dict_of(record).get("payload"))
+        if dict_of(record).get("type") == "compacted":
+            turns.clear()
+        elif tag(payload) == "message" and tag(payload, "role") == "user":
+            if any(
+                isinstance(item, Draft) and isinstance(item.entry.message, User)
+                for item in _item(payload, None, scratch, Report(), "")
+            ):
+                turns.append(number)
+        elif tag(payload) == "thread_rolled_back" and isinstance(payload.get("num_turns"), int):
+            count = min(max(payload["num_turns"], 0), len(turns))
+            if count:
+                dead.append((turns[-count], number))
+                del turns[-count:]
+    return dead
+
+
+def _overlapping(source: Source) -> Iterator[bytes]:
+    """Yield chunks that begin with the end of the one before, so that no word is cut."""
+    end = b""
+    for chunk in source.chunks():
+        yield end + chunk
+        end = chunk[-len(_ROLLBACK) :]
+
+
 def _items(source: Source, report: Report, session: _Session) -> Iterator[Item]:
+    dead = _rolled_back(source)
+    if dead:
+        report.add("branchLeft", "info", f"what {len(dead)} rollbacks took back is not in the live view")
     for number, record in source.records(report):
+        if any(first <= number < last for first, last in dead):
+            continue
         where = f"line {number}"
         if not isinstance(record, dict):
             report.unknown(record, None, where)

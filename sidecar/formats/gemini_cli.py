@@ -237,6 +237,9 @@ def _detect(head: Head) -> int:
     document = dict_of(head.document)
     if isinstance(document.get("messages"), list) and "projectHash" in document:
         return 95
+    messages = list_of(document.get("messages"))
+    if messages and all(tag(dict_of(m)) in _TYPES and "content" in dict_of(m) for m in messages[:5]):
+        return 85
     score = 0
     for record in head.objects:
         if isinstance(record.get("$set"), dict) or "$rewindTo" in record or ("projectHash" in record):

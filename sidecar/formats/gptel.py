@@ -19,7 +19,7 @@ from attrs import frozen
 
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json, dumps
-from sidecar.core.messages import Assistant, Entry, Origin, Text, Tool, ToolCall, User
+from sidecar.core.messages import Assistant, Entry, Origin, Reasoning, Text, Tool, ToolCall, User
 from sidecar.formats import sexp
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble
 from sidecar.formats.head import Head
@@ -32,6 +32,9 @@ _VARIABLE: Final = re.compile(r"^\W*(gptel-[\w-]+):\s*(.*?)\s*(?:-->)?\s*$", re.
 _PROMPT: Final = re.compile(r"\A(?:\*+|#+|@user\b|>)[ \t]*(?=\S|\Z)")
 _TOOL_START: Final = re.compile(r"\A\s*(?:#\+begin_tool|`{3,}\s*tool)[^\n]*\n", re.IGNORECASE)
 _TOOL_END: Final = re.compile(r"\n?(?:#\+end_tool|`{3,})\s*\Z", re.IGNORECASE)
+_THOUGHT: Final = re.compile(
+    r"^[ \t]*(?:#\+(?:begin|end)_reasoning|`{3,}[ \t]*(?:reasoning)?)[ \t]*$", re.IGNORECASE | re.MULTILINE
+)
 _FENCES: Final = re.compile(r"^[ \t]*(?:#\+begin_reasoning|#\+end_reasoning)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -126,6 +129,11 @@ def _items(text: str, regions: list[_Region], facts: dict[str, str]) -> Iterator
             if body.strip():
                 content = (Text(_FENCES.sub("", body).strip()),)
                 yield Draft(entry=Entry(message=Assistant(content=content, origin=origin)), answer=str(answer))
+        elif region.kind == "ignore":
+            # gptel keeps what the model thought in the text, and out of what it sends.
+            if thought := _THOUGHT.sub("", body).strip():
+                made = Assistant(content=None, reasoning=(Reasoning(text=thought),), origin=origin)
+                yield Draft(entry=Entry(message=made), answer=str(answer))
         elif region.kind == "tool":
             calls += 1
             call, result = _tool(body, region.call_id or f"call_{calls}")
