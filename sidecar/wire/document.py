@@ -39,6 +39,11 @@ _CALLS_ONLY = {
     "empty": 'content is `""`',
     "absent": "no text is sent",
 }
+_CONTENT = {
+    "parts": "a list of parts",
+    "mixed": "one text, joined; parts only beside media",
+    "string": "one text, joined",
+}
 _REASONING = {
     "none": "not sent",
     "signed": "signed and redacted blocks, byte for byte, to the vendor, model family and scope that made them",
@@ -164,6 +169,8 @@ def _layout(projection: Projection) -> Iterator[tuple[str, str]]:
 def _content(rules: Rules) -> Iterator[tuple[str, str]]:
     form = FORMATS[rules.call_ids]
     ids = {"any": "as recorded", "none": "not on the wire; results follow in call order"}.get(rules.call_ids)
+    yield "User content of several texts", _CONTENT[rules.content]
+    yield "Name of who speaks", "on user messages, cleaned" if rules.participant_names else "not sent, with a loss"
     yield "Call ids", ids or f"`{_cell(form.pattern)}`"
     yield "Tool names", f"`{_cell(NAMES[rules.names].pattern)}`"
     yield "Arguments", "JSON text of an object" if rules.arguments == "text" else "an object"

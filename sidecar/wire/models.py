@@ -69,6 +69,12 @@ MODELS: Final[tuple[Row, ...]] = (
         "openai SDK 3.57.0 chat_completion_developer_message_param (o1 and newer: `developer` replaces `system`)",
     ),
     Row(
+        ("openai-responses",),
+        r"(gpt-[34](?!\d)|chatgpt-4)",
+        {"thinking": False},
+        "https://github.com/OpenHands/software-agent-sdk/pull/1208 (encrypted content is refused by some models)",
+    ),
+    Row(
         ("gemini",),
         r"gemini-(1|2)(?!\d)",
         {"signed_calls": False, "tool_result_images": False},

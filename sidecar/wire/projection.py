@@ -65,8 +65,10 @@ class Rules:
     """User and assistant messages with the content `""` are legal."""
     calls_only: Literal["null", "empty", "absent"] = "null"
     """Content of an assistant message that has calls and no text (chat family)."""
-    content: Literal["parts", "string"] = "parts"
-    """Whether user content may be a list of parts."""
+    content: Literal["parts", "mixed", "string"] = "parts"
+    """Form of user content: parts wherever it is not one text; parts only where it holds more than text; a string."""
+    participant_names: bool = False
+    """User messages may carry the name of who speaks."""
     arguments: Literal["text", "object"] = "text"
     """Form of tool arguments."""
     errors: Literal["flag", "prefix"] = "prefix"

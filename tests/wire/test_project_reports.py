@@ -376,8 +376,9 @@ def response_names_the_function(sent: Sent) -> None:
 
 
 @report("W112")
-def names_are_left_out_and_told(sent: Sent) -> None:
-    assert all("name" not in message for message in messages_of(sent.body))
+def names_are_cleaned_and_told(sent: Sent) -> None:
+    assert [message.get("name") for message in messages_of(sent.body)] == ["Debate_Moderator", None, None]
+    assert sent.repaired("X19", "rewritten")
     assert "X17" in sent.rules("info")
 
 

@@ -6,6 +6,8 @@ message is written.
 
 from __future__ import annotations
 
+import re
+
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import Audio, Block, File, Image, Reasoning, Refusal, Text, VendorBlock
 from sidecar.wire.base import Item
@@ -105,7 +107,14 @@ class ChatShaper(BaseShaper):
 
     def user_message(self, item: Item, blocks: list[Block]) -> Message:
         """Return a user message: a string where it is one text, else parts, or joined text on a text-only wire."""
-        return {"role": "user", "content": self.content(item, blocks, self.rules.content == "parts")}
+        form = self.rules.content
+        parts = form == "parts" or (form == "mixed" and any(plain_text(block) is None for block in blocks))
+        message: Message = {"role": "user", "content": self.content(item, blocks, parts)}
+        if self.rules.participant_names and "name" in item.entry.message.extra:
+            name = self._participant(item)
+            if name is not None:
+                message["name"] = name
+        return message
 
     def assistant_content(self, item: Item, blocks: list[Block]) -> Json:
         """Return the content of an assistant message."""
@@ -222,11 +231,22 @@ class ChatShaper(BaseShaper):
             self.messages.append({"role": "user", "content": text})
         if rules.alternate and self.messages:
             last = self.messages[-1]
-            if last["role"] == role and "tool_calls" not in last:
+            if last["role"] == role and "tool_calls" not in last and last.get("name") == message.get("name"):
                 self.report.repair("X12", item, "merged", f"neighbouring {role} messages are sent as one")
                 _merge(last, message, self.rules.reasoning_key)
                 return
         self.messages.append(message)
+
+    def _participant(self, item: Item) -> str | None:
+        """Return the name of who speaks in the alphabet of the wire (X19)."""
+        name = item.entry.message.extra["name"]
+        clean = re.sub(r"[^a-zA-Z0-9_-]+", "_", name)[:64].strip("_") if isinstance(name, str) else ""
+        if not clean:
+            self.report.loss("X19", "info", item, "the name of who speaks is not sent; the wire has no letters for it")
+            return None
+        if clean != name:
+            self.report.repair("X19", item, "rewritten", "the name of who speaks is written in letters of the wire")
+        return clean
 
     def _bridge(self, item: Item) -> None:
         if self.rules.bridge and self._last_role() == "tool":

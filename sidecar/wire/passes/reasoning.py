@@ -79,7 +79,7 @@ def reasoning_to_send(item: Item, context: Context) -> list[Reasoning]:
     if mode == "none":
         report.loss("X13", "info", item, "reasoning is not sent, since the wire has no place for it")
         return []
-    if mode in ("signed", "text") and context.capabilities.thinking is False:
+    if mode in ("signed", "text", "encrypted") and context.capabilities.thinking is False:
         report.loss("X13", "info", item, "reasoning is not sent, since the model does not think")
         return []
     kept: list[Reasoning] = []

@@ -24,6 +24,7 @@ from sidecar.wire.projection import Context
 
 NOTE = "[note] "
 SYSTEM = "[system] "
+_NAME = frozenset(("name",))
 SUMMARY = "[summary of the earlier conversation]\n"
 
 Self = TypeVar("Self", bound="BaseShaper")
@@ -32,6 +33,9 @@ Message = dict[str, Json]
 
 class BaseShaper:
     """What the families have in common; a family says how messages are written."""
+
+    KNOWN_EXTRA: frozenset[str] = frozenset()
+    """Keys that a message may hold beside those of the protocol, and that this wire sends or needs not."""
 
     def __init__(self, context: Context, names: frozenset[str] = frozenset()) -> None:
         self.context = context
@@ -204,7 +208,8 @@ class BaseShaper:
         return sent
 
     def _report_extra(self, item: Item) -> None:
-        if any(key != "_meta" for key in item.entry.message.extra):
+        known = self.KNOWN_EXTRA if type(item.entry.message) is not User or not self.rules.participant_names else _NAME
+        if any(key != "_meta" and key not in known for key in item.entry.message.extra):
             self.report.loss("X17", "info", item, "unknown keys of the message are not sent", "/message")
 
     def _report_call(self, call: Call) -> None:

@@ -21,6 +21,8 @@ RULES = evolve(
     openai_chat.RULES,
     call_ids="any",
     empty_messages=False,
+    participant_names=False,
+    content="mixed",
     calls_only="absent",
     refusals=False,
     reasoning="text",

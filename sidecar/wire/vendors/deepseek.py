@@ -19,6 +19,7 @@ RULES = evolve(
     openai_chat.RULES,
     call_ids="any",
     empty_messages=False,
+    participant_names=False,
     calls_only="empty",
     content="string",
     refusals=False,

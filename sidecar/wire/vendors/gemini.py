@@ -22,7 +22,7 @@ from sidecar.wire.passes.arguments import arguments_object
 from sidecar.wire.passes.blocks import BlockShaper, Sent
 from sidecar.wire.passes.content import join_text
 from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.reasoning import foreign
+from sidecar.wire.passes.reasoning import why_foreign
 from sidecar.wire.projection import Capabilities, Context, MediaRule, Place, Projection, Rules
 
 NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
@@ -88,6 +88,10 @@ class GeminiShaper(BlockShaper):
     ASSISTANT = "model"
     CONTENT = "parts"
 
+    def __init__(self, context: Context, names: frozenset[str] = frozenset()) -> None:
+        super().__init__(context, names)
+        self._loose: dict[str, str | None] = {}
+
     def text_part(self, text: str) -> Json:
         """Return a text part."""
         return {"text": text}
@@ -103,9 +107,30 @@ class GeminiShaper(BlockShaper):
         assert isinstance(block, VendorBlock)
         return block.value
 
+    def user_parts(self, item: Item, blocks: list[Block]) -> list[Json]:
+        """Return the parts of a user content; media have a text beside them, which some endpoints insist on."""
+        parts = super().user_parts(item, blocks)
+        if parts and all("inlineData" in part or "fileData" in part for part in parts):
+            self.report.repair("X15", item, "synthesized", "media want a text beside them")
+            parts.append({"text": "(see the attachment)"})
+        return parts
+
+    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
+        """Write a model content; a signature that was kept apart from its call goes back to the call."""
+        self._loose = {}
+        if calls and not any(isinstance(block, Text | Refusal) for block in blocks):
+            self._loose = {
+                part.id or "": part.signature
+                for item in items
+                for part in _reasoning(item)
+                if part.signature and not part.text and not part.cleared and self._why_not(part, item) is None
+            }
+        super().assistant(items, blocks, calls)
+
     def call_parts(self, calls: Sent) -> list[Json]:
-        """Return `functionCall` parts; the first one of a step carries a signature."""
+        """Return `functionCall` parts; the first one of a step carries a signature, and no two carry one."""
         parts: list[Json] = []
+        seen: set[str] = set()
         for call, (call_id, name) in calls:
             part: dict[str, Json] = {
                 "functionCall": {
@@ -115,7 +140,15 @@ class GeminiShaper(BlockShaper):
                 }
             }
             signature = self._signature(call)
-            if signature is not None:
+            if signature is None and (call.call.id in self._loose or (not parts and "" in self._loose)):
+                signature = self._loose.pop(call.call.id, None) or self._loose.pop("", None)
+            if signature is not None and signature in seen:
+                # A signature on two parts is billed twice.
+                self.report.repair(
+                    "X13", call.item, "dropped", "a thought signature stays on the first call that has it"
+                )
+            elif signature is not None:
+                seen.add(signature)
                 part["thoughtSignature"] = signature
             elif not parts and self.capabilities.signed_calls:
                 part["thoughtSignature"] = NO_SIGNATURE
@@ -125,22 +158,28 @@ class GeminiShaper(BlockShaper):
         return parts
 
     def with_reasoning(self, item: Item, parts: list[Json], reasoning: list[Reasoning]) -> list[Json]:
-        """Return `parts` with thoughts before them and the signature of the text on its last part."""
-        thoughts: list[Json] = []
+        """Return `parts` with thoughts where they stood and each signature of spoken text on its part."""
+        thoughts: list[Reasoning] = []
+        sent = {part["thoughtSignature"] for part in parts if "thoughtSignature" in part}
         for part in reasoning:
             signature = part.signature or part.data
             if signature is not None and not _BASE64.fullmatch(signature):
                 self.report.loss("X13", "warning", item, "a thought signature that is not base64 is not sent")
             elif part.text and part.text.strip():
-                thought: dict[str, Json] = {"text": part.text, "thought": True}
-                thoughts.append({**thought, "thoughtSignature": signature} if signature else thought)
-            elif signature:
-                place = _last_text(parts)
-                if place is None or "thoughtSignature" in parts[place]:
+                thoughts.append(part)
+            elif signature and signature not in sent:
+                place = _spoken(parts, part.extra.get("before"))
+                if place is None:
                     self.report.loss("X13", "info", item, "a thought signature without its part is not sent")
                 else:
                     parts[place] = {**parts[place], "thoughtSignature": signature}
-        return thoughts + parts
+        return super().with_reasoning(item, parts, thoughts)
+
+    def reasoning_part(self, part: Reasoning) -> Json:
+        """Return a thought part as it was received."""
+        thought: dict[str, Json] = {"text": part.text, "thought": True}
+        signature = part.signature or part.data
+        return {**thought, "thoughtSignature": signature} if signature else thought
 
     def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
         """Return a `functionResponse` part: an object with `output` or `error`, media beside it."""
@@ -171,17 +210,25 @@ class GeminiShaper(BlockShaper):
         signature = call.call.signature
         if signature is None:
             return None
-        message = call.item.entry.message
-        assert isinstance(message, Assistant)
-        origin = message.origin
-        why = foreign(origin.vendor, origin.model, origin.scope, True, self.context) if origin else None
-        if why is None and not _BASE64.fullmatch(signature):
-            why = "it is not base64"
-        if why is not None or self.context.options.reasoning == "drop":
-            text = "it is left out as asked" if why is None else why
-            self.report.loss("X13", "info", call.item, f"a thought signature is not sent: {text}")
+        why = self._why_not(Reasoning(signature=signature), call.item)
+        if why is not None:
+            self.report.loss("X13", "info", call.item, f"a thought signature is not sent: {why}")
             return None
         return signature
+
+    def _why_not(self, part: Reasoning, item: Item) -> str | None:
+        """Return why a signature of `item` may not go back, or `None`."""
+        message = item.entry.message
+        assert isinstance(message, Assistant)
+        if self.context.options.reasoning == "drop":
+            return "it is left out as asked"
+        why = why_foreign(part, message.origin, True, self.context)
+        return why or (None if _BASE64.fullmatch(part.signature or "") else "it is not base64")
+
+
+def _reasoning(item: Item) -> tuple[Reasoning, ...]:
+    message = item.entry.message
+    return message.reasoning if isinstance(message, Assistant) else ()
 
 
 def _media_part(block: Image | File | Audio) -> Json:
@@ -191,9 +238,11 @@ def _media_part(block: Image | File | Audio) -> Json:
     return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
 
 
-def _last_text(parts: list[Json]) -> int | None:
-    places = [place for place, part in enumerate(parts) if "text" in part]
-    return places[-1] if places else None
+def _spoken(parts: list[Json], before: Json) -> int | None:
+    """Return the text part that a signature stood in front of, else the last one without a signature."""
+    free = [place for place, part in enumerate(parts) if "text" in part and "thoughtSignature" not in part]
+    place = before if isinstance(before, int) else 0
+    return place if place in free else free[-1] if free else None
 
 
 def shape(context: Context, names: frozenset[str]) -> GeminiShaper:

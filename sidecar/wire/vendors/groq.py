@@ -18,6 +18,8 @@ RULES = evolve(
     openai_chat.RULES,
     call_ids="any",
     empty_messages=False,
+    participant_names=False,
+    content="mixed",
     refusals=False,
     reasoning="text",
     reasoning_key="reasoning",

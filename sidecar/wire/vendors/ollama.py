@@ -27,6 +27,7 @@ RULES = evolve(
     first="user",
     call_ids="none",
     empty_messages=False,
+    participant_names=False,
     calls_only="empty",
     content="string",
     arguments="object",

@@ -17,6 +17,7 @@ RULES = Rules(
     empty_messages=True,
     calls_only="null",
     content="parts",
+    participant_names=True,
     refusals=True,
     media={
         "image": MediaRule(places=frozenset(("user",)), types=IMAGE_TYPES),

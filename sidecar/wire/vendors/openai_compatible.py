@@ -19,6 +19,8 @@ RULES = evolve(
     openai_chat.RULES,
     call_ids="any",
     empty_messages=False,
+    participant_names=False,
+    content="mixed",
     calls_only="empty",
     refusals=False,
     media={"image": openai_chat.RULES.media["image"], "audio": openai_chat.RULES.media["audio"]},

@@ -63,6 +63,8 @@ RULES = Rules(
 class ResponsesShaper(BaseShaper):
     """Shapes `{"instructions": ..., "input": [...]}`."""
 
+    KNOWN_EXTRA = frozenset(("phase", "itemId"))
+
     def __init__(self, context: Context, names: frozenset[str] = frozenset()) -> None:
         super().__init__(context, names)
         self._instructions: list[str] = []

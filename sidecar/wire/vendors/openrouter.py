@@ -23,6 +23,7 @@ from sidecar.wire.vendors import openai_chat
 RULES = evolve(
     openai_chat.RULES,
     empty_messages=False,
+    participant_names=False,
     refusals=False,
     reasoning="details",
     media={
@@ -54,7 +55,7 @@ class OpenRouterShaper(ChatShaper):
         for part in reasoning:
             if part.vendor is None and part.signature is None and part.data is None and "type" not in part.extra:
                 message["reasoning"] = message.get("reasoning", "") + (part.text or "")
-            elif str(part.extra.get("format", "")).startswith("google") and part.id and calls and part.id not in ids:
+            elif calls and part.id and part.id not in ids and _names_a_call(part):
                 self.report.loss(
                     "X13", "warning", items[0], "reasoning that belongs to a call that is gone is not sent"
                 )
@@ -66,6 +67,14 @@ class OpenRouterShaper(ChatShaper):
             self.report.loss(
                 "X13", "warning", items[0], "the model wants its reasoning details back; none were recorded"
             )
+
+
+def _names_a_call(part: Reasoning) -> bool:
+    """Say whether the id of an encrypted detail is that of a call: Gemini's are, OpenAI's name a reasoning item."""
+    form = part.extra.get("format")
+    if isinstance(form, str):
+        return form.startswith("google")
+    return part.data is not None and not (part.id or "").startswith("rs_")
 
 
 def _detail(part: Reasoning, ids: dict[str, str]) -> Json:
