@@ -30,6 +30,7 @@ from sidecar.server.lsp_codec import make_converter
 from sidecar.server.notifications import ClientSink
 from sidecar.server.protocol import SidecarProtocol
 from sidecar.server.stdio import serve_stdio
+from sidecar.server.tokens import TokenHandlers
 from sidecar.server.transfer import TransferHandlers
 from sidecar.server.wire import WireHandlers
 from sidecar.service import HistoryService, Session, open_store
@@ -104,7 +105,7 @@ def build_server(settings: Settings) -> SidecarServer:
     server = SidecarServer(settings)
     lifecycle = LifecycleHandlers(server)
     handlers: dict[str, tuple[object, ...]] = {
-        "history": (HistoryHandlers(server), TransferHandlers(server)),
+        "history": (HistoryHandlers(server), TokenHandlers(server), TransferHandlers(server)),
         "wire": (WireHandlers(server),),
         "sidecar": (lifecycle,),
         "rpc": (lifecycle,),

@@ -9,6 +9,7 @@ from sidecar.contract import types as t
 from sidecar.contract.codec import read
 from sidecar.contract.methods import METHODS
 from sidecar.core.errors import InvalidParams
+from sidecar.core.estimators import estimator_ids
 from sidecar.core.jsontext import MAX_DEPTH, Json, dumpb
 from sidecar.server.frames import MAX_BODY, MAX_HEADER
 from sidecar.server.protocol import Spliced
@@ -42,7 +43,7 @@ class LifecycleHandlers:
             server=t.ServerInfo(name="history-sidecar", version=__version__),
             store=_store(self._server.service),
             vendors=vendor_ids(),
-            estimators=(),
+            estimators=estimator_ids(),
             formats=_formats(),
             limits=_limits(self._server.service),
         )

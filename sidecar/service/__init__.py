@@ -13,7 +13,7 @@ from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.service import HistoryService
 from sidecar.service.session import ANYWAY, Conditions, Session, Unchanged, Window
 from sidecar.service.subscriptions import Notification, Sink
-from sidecar.service.tokens import entry_tokens, token_estimate
+from sidecar.service.tokens import Question, entry_tokens, token_estimate
 from sidecar.store import open_store
 from sidecar.store.base import (
     Applied,
@@ -30,6 +30,7 @@ from sidecar.store.base import (
 )
 
 __all__ = [
+    "Question",
     "ANYWAY",
     "Applied",
     "ChangeEvent",

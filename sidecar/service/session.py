@@ -15,14 +15,19 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
 
+from sidecar.core.elision import elide_entry
 from sidecar.core.errors import HistoryNotFound, LimitExceeded, VersionMismatch, VersionUnavailable
+from sidecar.core.estimators import DEFAULT
 from sidecar.core.jsontext import Json, dumpb, dumps, loads
+from sidecar.core.ledger import Estimate
 from sidecar.core.messages import ABSENT, Absent, Entry, entry_to_json
 from sidecar.core.names import check_name
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
+from sidecar.service.heavy import compute
 from sidecar.service.overlay import Overlay, Placed
 from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
+from sidecar.service.tokens import Question, calibration_after, count_rows, estimate_of
 from sidecar.store.base import (
     Append,
     Applied,
@@ -251,11 +256,37 @@ class Session:
         return await self._apply(history, operation, Conditions(operation_id=operation_id), [params])
 
     async def record_tokens(
-        self, history: str, tokens: int, *, at_version: int | None = None, calibration: Json = None
+        self, history: str, tokens: int, question: Question | None = None, *, at_version: int | None = None
     ) -> Head:
-        """Bind a measured input size to a version; it becomes the baseline of estimates."""
-        operation = RecordTokens(tokens=tokens, at_version=at_version, calibration=calibration)
-        return (await self._apply(history, operation, ANYWAY, [])).head
+        """Bind a measured input size to a version; it becomes the baseline of estimates, and calibrates them.
+
+        `question` says whose tokens were counted. Raises HistoryNotFound, VersionUnavailable.
+        """
+        asked = question or Question(counter=DEFAULT)
+        # A read's turn waits for the appends before it and holds those behind it back, so the newest version is the
+        # one that the caller saw; nothing but the estimate changes.
+        async with self._lanes.turn("read", check_name(history)):
+            head = await self._store.head(history)
+            if head is None:
+                raise HistoryNotFound(history)
+            measured = await self._service.parsed.read(history, at_version)
+            calibration = await compute(
+                len(measured.rows), calibration_after, asked, measured.version, measured.rows, measured.entries, tokens,
+                head,
+            )  # fmt: skip
+            operation = RecordTokens(tokens=tokens, at_version=measured.version, calibration=calibration)
+            mutation = Mutation(history=history, operation=operation, at=self._service.now(), actor=self.client)
+            return (await self._store.apply(mutation)).head
+
+    async def token_estimate(self, history: str, question: Question) -> tuple[int, Estimate]:
+        """Return the newest version and its estimate; version 0 where the history is absent."""
+        async with self._lanes.turn("read", check_name(history)):
+            head = await self._store.head(history)
+            if head is None:
+                return 0, estimate_of(question, (), None)
+            parsed = await self._service.parsed.read(history)
+        counts = await compute(len(parsed.rows), count_rows, question.counter, parsed.rows, parsed.entries)
+        return parsed.version, estimate_of(question, counts, head)
 
     async def prune(
         self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
@@ -518,7 +549,10 @@ class Session:
 
 
 def _item(row: Row, entry: Entry) -> Item:
-    return Item(entry=entry, index=row.index, prefix_changed=row.prefix_changed)
+    if row.elided is None:
+        return Item(entry=entry, index=row.index, prefix_changed=row.prefix_changed)
+    shown = elide_entry(entry, loads(row.elided))
+    return Item(entry=shown, index=row.index, prefix_changed=row.prefix_changed, elided=shown is not entry)
 
 
 def _injected_body(entry: Entry) -> bytes:

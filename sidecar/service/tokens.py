@@ -1,18 +1,96 @@
-"""Token estimates of a history from its head: what was measured, plus what came after it (seeds.md §8.9)."""
+"""Token numbers of a history: answers from running sums, and whole counts of its newest version.
+
+Rules: what an answer to a mutation says comes from the head alone, O(1), and counts elided entries whole; every other
+number is counted entry by entry from stored measures, elided entries as their placeholder.
+"""
 
 from __future__ import annotations
 
-from sidecar.store.base import Head, Row
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from sidecar.core.elision import elide_entry
+from sidecar.core.estimators import DEFAULT, Counter
+from sidecar.core.jsontext import Json, loads
+from sidecar.core.ledger import DEFAULT_KEY, Estimate, Recorded, estimate, key_of, quick_estimate, recorded
+from sidecar.core.measures import Measure, measure
+from sidecar.core.messages import Entry, entry_from_json
+from sidecar.store.base import Baseline, Head, Row
 
 
 def token_estimate(head: Head) -> int | None:
     """Return baseline and delta in the default estimator; `None` only without entries and without a baseline."""
     baseline = head.baseline
-    if baseline is None:
-        return head.estimate if head.len else None
-    return max(0, baseline.tokens + head.estimate - baseline.estimate)
+    return quick_estimate(
+        baseline=None if baseline is None else baseline.tokens,
+        since=head.estimate - (0 if baseline is None else baseline.estimate),
+        entries=head.len,
+        stored=head.calibration,
+    )
 
 
 def entry_tokens(row: Row) -> int:
     """Return the default estimate of one stored entry."""
-    return len(row.body) // 4
+    return DEFAULT.count(_measured(row))
+
+
+@frozen(kw_only=True)
+class Question:
+    """Whose tokens are asked for."""
+
+    counter: Counter
+    vendor: str | None = None
+    model: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the calibration."""
+        return key_of(self.vendor, self.model)
+
+
+def count_rows(counter: Counter, rows: Sequence[Row], entries: Sequence[Entry]) -> list[int]:
+    """Count the entries of a version as models see them."""
+    counts = []
+    for row, entry in zip(rows, entries, strict=True):
+        if row.elided is not None:
+            counts.append(counter.count_entry(elide_entry(entry, loads(row.elided))))
+        elif counter.needs_text:
+            counts.append(counter.count_entry(entry))
+        else:
+            counts.append(counter.count(_measured(row, entry)))
+    return counts
+
+
+def estimate_of(question: Question, counts: Sequence[int], head: Head | None) -> Estimate:
+    """Answer `history/tokenEstimate` from the counts of the newest version."""
+    baseline = None if head is None else _recorded(head.baseline)
+    stored = None if head is None else head.calibration
+    return estimate(question.counter, counts, baseline=baseline, stored=stored, key=question.key)
+
+
+def calibration_after(
+    question: Question, version: int, rows: Sequence[Row], entries: Sequence[Entry], tokens: int, head: Head
+) -> Json:
+    """Return the calibration after a record of `tokens` for these entries of the measured version."""
+    # A late report about an older version says nothing of what came after the last record.
+    newer = head.baseline is not None and version >= head.baseline.version
+    previous = _recorded(head.baseline) if newer else None
+    counts = count_rows(DEFAULT, rows, entries)
+    stored = recorded(head.calibration, DEFAULT_KEY, tokens=tokens, counts=counts, previous=previous)
+    if question.key == DEFAULT_KEY:
+        return stored
+    counts = count_rows(question.counter, rows, entries)
+    return recorded(stored, question.key, tokens=tokens, counts=counts, previous=previous)
+
+
+def _recorded(baseline: Baseline | None) -> Recorded | None:
+    return None if baseline is None else Recorded(tokens=baseline.tokens, len=baseline.len)
+
+
+def _measured(row: Row, entry: Entry | None = None) -> Measure:
+    try:
+        return Measure.unpack(row.measure)
+    except ValueError:
+        # Written by another release: the entry itself is measured again.
+        return measure(entry if entry is not None else entry_from_json(loads(row.body)))

@@ -287,6 +287,7 @@ class _Change:
             row,
             version=self.next_version(row),
             marks=self.tx.add_marks(row.hid, marked),
+            baseline=None,  # what was measured was the input before
             updated_at=self.mutation.at,
         )
         return self.commit(row, after, operation.KIND, entry_ids=operation.entry_ids)

@@ -1,0 +1,161 @@
+"""Token methods of a real process: records, estimates, elision and plans, to the letter of the contract."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.frames import SIDECAR, Process
+
+
+def serve(store: Path | str) -> Process:
+    return Process((*SIDECAR, "serve", "--store", str(store)))
+
+
+@pytest.fixture(scope="module")
+def sidecar() -> Iterator[Process]:
+    with serve(":memory:") as process:
+        yield process
+
+
+def user(text: str, **fields: Any) -> dict[str, Any]:
+    return {"message": {"role": "user", "content": text}, **fields}
+
+
+def estimate(process: Process, history: str, estimator: str | None = None, **params: Any) -> dict[str, Any]:
+    more = {} if estimator is None else {"estimator": estimator}
+    found: dict[str, Any] = process.result("history/tokenEstimate", history=history, **more, **params)
+    return found
+
+
+def test_seed_cases_of_the_ledger(sidecar: Process) -> None:
+    """seeds.md §9, cases 1 to 5, 9, 11 and 14 with `bytes4`."""
+    call = sidecar.result
+    absent = estimate(sidecar, "seed/absent", "bytes4")
+    assert (absent["tokens"], absent["version"], absent["baseline"], absent["delta"]) == (None, 0, None, 0)
+    call("history/append", history="seed/2", entries=[user("a" * 40)])
+    assert estimate(sidecar, "seed/2", "bytes4")["tokens"] == 10
+    call("history/append", history="seed/3", entries=[user("seed")])
+    assert call("history/recordInputTokens", history="seed/3", tokens=1000)["tokenEstimate"] == 1000
+    call("history/append", history="seed/3", entries=[user("b" * 40)])
+    found = estimate(sidecar, "seed/3", "bytes4")
+    assert (found["tokens"], found["baseline"], found["delta"], found["basis"]) == (1010, 1000, 10, "recorded+delta")
+    assert call("history/recordInputTokens", history="seed/3", tokens=2000)["tokenEstimate"] == 2000
+    call("history/replace", history="seed/3", entries=[user("c" * 80)])
+    assert estimate(sidecar, "seed/3", "bytes4")["tokens"] == 20
+    call("history/append", history="seed/9", entries=[user("seed one"), user("seed two")])
+    call("history/recordInputTokens", history="seed/9", tokens=5000)
+    call("history/splicePrefix", history="seed/9", dropCount=1, summary="d" * 80)
+    assert estimate(sidecar, "seed/9", "bytes4")["tokens"] == 22
+    call("history/append", history="seed/11", entries=[user("seed")])
+    call("history/recordInputTokens", history="seed/11", tokens=5000)
+    call("history/append", history="seed/11", entries=[user("e" * 40)])
+    call("history/truncate", history="seed/11", len=99)
+    assert estimate(sidecar, "seed/11", "bytes4")["tokens"] == 5010
+    call("history/truncate", history="seed/11", len=1)
+    assert estimate(sidecar, "seed/11", "bytes4")["tokens"] == 1
+    call("history/truncate", history="seed/11", len=0)
+    assert estimate(sidecar, "seed/11", "bytes4")["tokens"] is None
+    assert call("history/recordInputTokens", history="seed/11", tokens=7)["tokenEstimate"] == 7
+    assert estimate(sidecar, "seed/11", "bytes4")["tokens"] == 7
+
+
+def test_a_record_is_bound_to_the_version_it_measured(sidecar: Process) -> None:
+    """What was appended between the call and its answer is in the delta; a list rewritten since gets no baseline."""
+    call = sidecar.result
+    first = call("history/append", history="bound", entries=[user("seed")])["version"]
+    call("history/append", history="bound", entries=[user("f" * 40)])
+    call("history/recordInputTokens", history="bound", tokens=1000, atVersion=first)
+    found = estimate(sidecar, "bound", "bytes4")
+    assert (found["tokens"], found["baseline"], found["delta"]) == (1010, 1000, 10)
+    before = call("history/len", history="bound")["version"]
+    call("history/splicePrefix", history="bound", dropCount=1, summary="g" * 80)
+    call("history/recordInputTokens", history="bound", tokens=9000, atVersion=before)
+    found = estimate(sidecar, "bound", "bytes4")
+    assert (found["tokens"], found["baseline"]) == (30, None)
+
+
+def test_usage_of_a_vendor_is_summed_once(sidecar: Process) -> None:
+    """Cached tokens count once, whichever side of the input number the vendor puts them on."""
+    call = sidecar.result
+    call("history/append", history="usage", entries=[user("x")])
+    claude = {"input_tokens": 10, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 90}
+    openai = {"prompt_tokens": 1000, "prompt_tokens_details": {"cached_tokens": 900}}
+    for vendor, usage in (("anthropic-messages", claude), ("anthropic", claude), ("openai-chat", openai)):
+        found = call("history/recordInputTokens", history="usage", usage=usage, vendor=vendor)
+        assert found["tokenEstimate"] == 1000
+    assert sidecar.error("history/recordInputTokens", history="usage", usage={}, vendor="gemini")["code"] == -32602
+    assert sidecar.error("history/recordInputTokens", history="usage", usage=openai, vendor="x")["code"] == 1010
+    assert sidecar.error("history/recordInputTokens", history="usage/no", tokens=1)["code"] == 1001
+    assert sidecar.error("history/tokenEstimate", history="usage", estimator="x")["code"] == -32602
+
+
+def test_overhead_survives_splice_and_restart(tmp_path: Path) -> None:
+    """Tools and system parameter, learnt from a record, are still in the estimate after a splice and a restart."""
+    claude = {"vendor": "anthropic-messages", "model": "claude-opus-5-5"}
+    with serve(tmp_path / "store.db") as process:
+        call = process.result
+        call("history/append", history="h", entries=[user("word " * 400), user("again " * 400)])
+        alone = estimate(process, "h", **claude)
+        assert (alone["basis"], alone["overhead"], alone["profile"]) == ("heuristic", 0, "anthropic-v4.8")
+        call("history/recordInputTokens", history="h", tokens=alone["tokens"] + 7000, **claude)
+        call("history/splicePrefix", history="h", dropCount=1, summary="short")
+    with serve(tmp_path / "store.db") as process:
+        found = estimate(process, "h", **claude)
+        assert (found["basis"], found["overhead"], found["baseline"]) == ("rebased", 7000, None)
+        assert 7000 < found["low"] < found["tokens"] < found["high"] < 7000 + alone["tokens"]
+        other = estimate(process, "h", vendor="openai-chat", model="gpt-5")
+        assert (other["overhead"], other["ratio"]) == (7000, 1.0)
+
+
+def result_entry(number: int, text: str) -> list[dict[str, Any]]:
+    call = {"id": f"c{number}", "name": "read_file", "arguments": json.dumps({"path": f"f{number}"})}
+    return [
+        {"id": f"a{number}", "message": {"role": "assistant", "content": None, "toolCalls": [call]}},
+        {"id": f"r{number}", "message": {"role": "tool", "callId": f"c{number}", "content": text}},
+    ]
+
+
+def project(process: Process, history: str) -> str:
+    return json.dumps(process.result("wire/project", vendor="openai-chat", history=history)["body"])
+
+
+def test_elision_is_undone_without_a_trace(sidecar: Process) -> None:
+    """A placeholder in the projection, fewer tokens, the entry whole in the store, and every byte back afterwards."""
+    call = sidecar.result
+    entries = [user("go"), *result_entry(1, "line of output\n" * 500), user("thanks")]
+    call("history/append", history="elide", entries=entries)
+    before, tokens = project(sidecar, "elide"), estimate(sidecar, "elide")["tokens"]
+    stored = call("history/snapshot", history="elide")["entries"]
+    marked = call("history/elide", history="elide", entryIds=["r1"])
+    after = project(sidecar, "elide")
+    assert "[tool output elided: 7,500 bytes, " in after
+    assert "ask for entry r1 to see it]" in after
+    assert "line of output" not in after
+    assert marked["tokenEstimate"] == estimate(sidecar, "elide")["tokens"] < tokens / 10
+    assert marked["version"] == 2
+    assert call("history/snapshot", history="elide")["entries"] == stored
+    assert [row["elided"] for row in call("history/outline", history="elide")["data"]] == [False, False, True, False]
+    undone = call("history/unelide", history="elide", entryIds=["r1"])
+    assert (undone["version"], undone["tokenEstimate"]) == (3, tokens)
+    assert project(sidecar, "elide") == before
+    assert sidecar.error("history/elide", history="elide", entryIds=["nobody"])["code"] == 1006
+    assert sidecar.error("history/elide", history="elide", entryIds=["r1"], policy="x")["code"] == -32602
+
+
+def test_pinned_entries_are_shown_whole(sidecar: Process) -> None:
+    """Eliding a pinned entry changes nothing that a model sees; a picture gets a placeholder that says its size."""
+    call = sidecar.result
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big") + b"\0" * 800
+    picture = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(head).decode()}
+    entries = [user("p" * 4000, id="p", pinned=True), {"id": "i", "message": {"role": "user", "content": [picture]}}]
+    call("history/append", history="pinned", entries=entries)
+    call("history/elide", history="pinned", entryIds=["p", "i"])
+    shown = project(sidecar, "pinned")
+    assert "p" * 4000 in shown
+    assert "[image elided: 640x480 png, entry i]" in shown
