@@ -21,7 +21,7 @@ def main(argv: list[str] | None = None) -> int:
         from sidecar.cli.app import run
 
         return run(args)
-    if not args or args[0] == "serve" or args[0].startswith("--store"):
+    if not args or args[0] == "serve" or args[0].startswith(("--store", "--stdio")):
         from sidecar.cli.serve import main as serve
 
         return serve(args)

@@ -14,6 +14,8 @@ def main(args: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="history-sidecar serve", description="Serve JSON-RPC over stdio.")
     parser.add_argument("command", nargs="?", choices=["serve"], help=argparse.SUPPRESS)
     parser.add_argument("--store", help="SQLite file, `:memory:`, or postgresql://… (default: the user's store)")
+    # Some editors' clients add this to every stdio server's command line.
+    parser.add_argument("--stdio", action="store_true", help=argparse.SUPPRESS)
     settings = settings_from(parser.parse_args(args).store)
     # What is imported now lives as long as the process: looking for garbage among it only delays the first reply.
     gc.disable()

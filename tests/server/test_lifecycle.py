@@ -188,3 +188,15 @@ def test_the_two_ways_to_start_it_are_one() -> None:
     """`python -m sidecar` and the module it runs answer alike."""
     with Process(SIDECAR, env={"HISTORY_SIDECAR_STORE": ":memory:"}) as process:
         assert process.initialized["result"]["serverInfo"]["name"] == "history-sidecar"
+
+
+def test_the_stdio_flag_of_editors_is_taken() -> None:
+    """Clients such as vscode-languageclient add `--stdio` to the command line of every stdio server."""
+    run = subprocess.run(
+        [sys.executable, "-m", "sidecar", "--stdio", "--store", ":memory:"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (run.returncode, run.stderr) == (1, b"")

@@ -49,6 +49,10 @@ export class MessageFiles implements vscode.FileSystemProvider {
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    if (!uri.path.endsWith('.md')) {
+      // Before it writes, VS Code makes sure that the folder is there.
+      return { type: vscode.FileType.Directory, ctime: 0, mtime: 0, size: 0 };
+    }
     if (!this.versions.has(uri.toString())) {
       await this.readFile(uri);
     }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { LanguageClient, LanguageClientOptions, State, TransportKind } from 'vscode-languageclient/node';
+import { LanguageClient, LanguageClientOptions, State } from 'vscode-languageclient/node';
 import { ProgramNotFound, SECTION, defaults, findProgram } from './settings';
 
 /** The one connection of this window; the process starts with the first request. */
@@ -81,7 +81,7 @@ export class Sidecar implements vscode.Disposable {
         },
       },
     };
-    const client = new LanguageClient(SECTION, 'History Sidecar', { ...program, transport: TransportKind.stdio }, options);
+    const client = new LanguageClient(SECTION, 'History Sidecar', program, options);
     client.onNotification('history/didChange', (change: { history: string }) => this.changed.fire(change.history));
     client.onNotification('history/didDelete', (change: { history: string }) => this.changed.fire(change.history));
     client.onDidChangeState(({ newState }) => {

@@ -11,7 +11,12 @@ import { CHROMIUM, startServer } from './workbench.mjs';
 const stage = process.env.STAGE;
 const workspace = path.join(stage, 'workspace');
 fs.mkdirSync(workspace, { recursive: true });
-const server = await startServer({ dataDir: path.join(stage, 'vscode'), args: ['--enable-smoke-test-driver'] });
+const server = await startServer({
+  dataDir: path.join(stage, 'vscode'),
+  args: ['--enable-smoke-test-driver'],
+  // The extension host gets the PATH of a login shell, not ours.
+  settings: { 'historySidecar.path': path.join(stage, 'bin', 'history-sidecar') },
+});
 const browser = await chromium.launch(CHROMIUM);
 let code = 1;
 try {
