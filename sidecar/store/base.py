@@ -455,7 +455,10 @@ class Store(Protocol):
     async def prune(
         self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
     ) -> Pruned:
-        """Destroy old versions and what only they hold."""
+        """Destroy old versions and what only they hold (`store.retention` has the rules)."""
+
+    async def purge(self, history: str, *, at: int) -> Pruned:
+        """Delete a history and destroy everything that only it holds, without a trace; forks keep what they show."""
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` of every change of every history from now on; call the result to stop."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
-from sidecar.store import logic
-from sidecar.store.base import Bodies, Delta, Head, Listener, Page, Slice, VersionRow
+from sidecar.store import logic, retention, searching
+from sidecar.store.base import Applied, Bodies, Delete, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
 from sidecar.store.cursors import make_cursor, open_cursor
 from sidecar.store.events import events_since
-from sidecar.store.transaction import ORDERS, Reader
+from sidecar.store.transaction import ORDERS, Reader, Transaction
 from sidecar.store.views import bodies_of, edits_between, existing, rows_of, view_of
+from sidecar.store.words import parse_query
 
 T = TypeVar("T")
 
@@ -26,6 +28,18 @@ class StoreFront(ABC):
     @abstractmethod
     async def _reading(self, work: Callable[[Reader], T]) -> T:
         """Run `work` in one read transaction, off the event loop where the engine waits for a network."""
+
+    @abstractmethod
+    async def _writing(self, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in its turn among the mutations, in one transaction with them."""
+
+    @abstractmethod
+    async def apply(self, mutation: Mutation) -> Applied:
+        """Carry out one mutation."""
+
+    @abstractmethod
+    async def _reclaim(self, *, thoroughly: bool) -> None:
+        """Give space back to the system; `thoroughly` leaves no trace of what was destroyed."""
 
     async def head(self, history: str) -> Head | None:
         """Return the live history of this name, or `None`."""
@@ -48,7 +62,7 @@ class StoreFront(ABC):
             row = existing(tx, history)
             view = view_of(tx, row, version)
             first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
-            rows = rows_of(tx, row, view, first, last, max_bytes)
+            rows = rows_of(tx, row, view, first, last, max_bytes, references=references)
             content = (row.hid, view.layout)
             return Slice(history=history, version=view.version, len=view.len, start=first, rows=rows, content=content)
 
@@ -130,6 +144,43 @@ class StoreFront(ABC):
             return Page(rows=rows, cursor=make_cursor(listing, *key))
 
         return await self._reading(work)
+
+    async def search(self, query: str, *, prefix: str, cursor: str | None, limit: int) -> Page:
+        """Return Hit rows, best first."""
+        if parse_query(query):
+            while await self._reading(lambda tx: tx.unindexed() is not None):
+                await self._writing(searching.index_piece)
+        return await self._reading(lambda tx: searching.find(tx, query, prefix, cursor, limit))
+
+    # --- destroying ---------------------------------------------------------------------------------------------------
+
+    async def prune(
+        self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
+    ) -> Pruned:
+        """Destroy old versions and what only they hold."""
+        rule = retention.Rule(keep_versions=keep_versions, before=before)
+        plan = await self._reading(lambda tx: retention.plan(tx, history, rule))
+        if not dry_run:
+            await self._carry_out(plan)
+            await self._reclaim(thoroughly=False)
+        return plan.pruned
+
+    async def purge(self, history: str, *, at: int) -> Pruned:
+        """Delete a history and destroy everything that only it holds, without a trace; forks keep what they show."""
+        if await self.head(history) is not None:
+            await self.apply(Mutation(history=history, operation=Delete(), at=at))
+        plan = await self._reading(lambda tx: retention.plan(tx, history, retention.Rule()))
+        await self._carry_out(plan)
+        await self._writing(lambda tx: tx.forget_operations(history))
+        await self._reclaim(thoroughly=True)
+        return plan.pruned
+
+    async def _carry_out(self, plan: retention.Plan) -> None:
+        for hid, first in plan.firsts.items():
+            await self._writing(partial(retention.drop_versions, hid=hid, first=first))
+        for log in plan.logs:
+            while await self._writing(partial(retention.drop_piece, log=log)):
+                pass
 
     # --- the feed -----------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from sidecar.core.jsontext import dumpb, loads
 from sidecar.core.layouts import Layout, Range, clip, common_prefix, cut, index_of, join, length, open_end
 from sidecar.core.messages import ABSENT, Assistant, Entry, Tool, entry_from_json
 from sidecar.store import base
+from sidecar.store.blobs import Blob, is_hash, references
 from sidecar.store.measuring import entry_row
 from sidecar.store.outcomes import applied_from_json, applied_to_json
 from sidecar.store.transaction import USER, HistoryRow, Reader, Transaction, VersionRecord
@@ -355,6 +356,8 @@ class _Change:
             made = entry_row(entry, seq=self.tail, cumulative=self.cumulative, layout=layout, marks=marks)
             self.cumulative = made.cumulative
             rows.append(made)
+            if made.places:
+                self.refuse_unknown_blobs(entry, len(rows) - 1, [row.blobs for row in rows])
         self.tx.add_entries(row.hid, rows)
         return (Range(row.hid, first, self.tail + 1),) if rows else ()
 
@@ -444,6 +447,14 @@ class _Change:
             if entry.id in seen or self.positions(shown, entry.id):
                 raise EntryExists(self.mutation.history, entry.id)
             seen.add(entry.id)
+
+    def refuse_unknown_blobs(self, entry: Entry, number: int, brought: Iterable[Sequence[Blob]]) -> None:
+        """A reference that a client sent must name a blob of the store, or one that the same call brings."""
+        known = {blob.hash for blobs in brought for blob in blobs}
+        for index, digest in references(entry):
+            if digest not in known and (not is_hash(digest) or self.tx.find_blob(digest) is None):
+                path = f"/entries/{number}/message/content/{index}/blob"
+                raise InvalidParams.at(path, "is not the hash of a stored blob")
 
     def positions(self, ranges: Layout, entry_id: str) -> list[int]:
         return positions(self.tx, ranges, entry_id)

@@ -17,8 +17,10 @@ from attrs import evolve
 
 from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import Layout, pack, unpack
+from sidecar.store import blobs
 from sidecar.store.base import Baseline
-from sidecar.store.transaction import ORDERS, REMEMBERED, EntryRow, HistoryRow, StoredEntry, VersionRecord
+from sidecar.store.transaction import ORDERS, REMEMBERED, EntryRow, HistoryRow, Match, StoredEntry, VersionRecord
+from sidecar.store.words import Phrase
 
 _HISTORY = (
     "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
@@ -101,22 +103,43 @@ class SqlTransaction(ABC):
         loaded: dict[str, str] = json.loads(found)
         return loaded
 
-    def entries(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
+    def entries(self, log: int, lo: int, hi: int, *, references: bool = False) -> list[StoredEntry]:
+        found = self._entries(log, lo, hi, references)
+        _complete(found, lo, hi)
+        return found
+
+    def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
+        return self._entries(log, lo, hi, True)
+
+    def _entries(self, log: int, lo: int, hi: int, references: bool) -> list[StoredEntry]:
         rows = self.rows(
-            "SELECT id, body, measure, layout, marks FROM entry WHERE id >= ? AND id < ? ORDER BY id",
+            "SELECT id, body, measure, layout, marks, places FROM entry WHERE id >= ? AND id < ? ORDER BY id",
             _keys(log, lo, hi),
         )
-        _complete(rows, lo, hi)
         mask = (1 << SHIFT) - 1
         return [
-            StoredEntry(log=log, seq=key & mask, body=body, measure=measure, layout=layout, marks=marks)
-            for key, body, measure, layout, marks in rows
+            StoredEntry(
+                log=log,
+                seq=key & mask,
+                body=body if places is None or references else self._restored(body, places),
+                measure=measure,
+                layout=layout,
+                marks=marks,
+            )
+            for key, body, measure, layout, marks, places in rows
         ]
 
     def bodies(self, log: int, lo: int, hi: int) -> list[bytes]:
-        rows = self.rows("SELECT body FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))
+        rows = self.rows("SELECT body, places FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))
         _complete(rows, lo, hi)
-        return [row[0] for row in rows]
+        return [body if places is None else self._restored(body, places) for body, places in rows]
+
+    def find_blob(self, digest: str) -> blobs.Blob | None:
+        row = self.row("SELECT data, coded FROM blob WHERE hash = ?", (digest,))
+        return None if row is None else blobs.Blob(digest, row[0], bool(row[1]))
+
+    def _restored(self, body: bytes, places: str) -> bytes:
+        return blobs.restore(body, blobs.unpack(places), self.find_blob)
 
     def roles(self, log: int, lo: int, hi: int) -> list[int]:
         rows = self.rows("SELECT role FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))
@@ -168,6 +191,119 @@ class SqlTransaction(ABC):
             (hid, version),
         )
         return name
+
+    # --- search -------------------------------------------------------------------------------------------------------
+
+    def unindexed(self) -> tuple[int, int, int] | None:
+        row = self.row(
+            "SELECT hid, coalesce(seq, 0) + 1, tail FROM history LEFT JOIN indexed ON log = hid"
+            " WHERE tail > coalesce(seq, 0) ORDER BY hid LIMIT 1"
+        )
+        return None if row is None else tuple(row)
+
+    @abstractmethod
+    def matches(self, phrases: Sequence[Phrase], start: tuple[float, int, int] | None, limit: int) -> list[Match]:
+        """Return matches in order of (score, log, sequence number), from the key `start` on, that one included."""
+
+    @abstractmethod
+    def add_words(self, log: int, rows: Sequence[tuple[int, str]]) -> None:
+        """Index the words of entries."""
+
+    def set_indexed(self, log: int, seq: int) -> None:
+        self.rows("INSERT INTO indexed VALUES(?, ?) ON CONFLICT(log) DO UPDATE SET seq = excluded.seq", (log, seq))
+
+    def shown_by(self, log: int) -> list[HistoryRow]:
+        found = self.rows(
+            f"SELECT {_HISTORY} FROM history WHERE live = 1"
+            " AND (hid = ? OR hid IN (SELECT hid FROM borrow WHERE log = ?)) ORDER BY name",
+            (log, log),
+        )
+        return [history_row(row) for row in found]
+
+    # --- pruning ------------------------------------------------------------------------------------------------------
+
+    def lives(self, name: str | None) -> list[tuple[HistoryRow, bool]]:
+        where, values = ("", ()) if name is None else (" WHERE name = ?", (name,))
+        found = self.rows(f"SELECT {_HISTORY}, live FROM history{where} ORDER BY hid", values)
+        return [(history_row(row[:-1]), row[-1] == 1) for row in found]
+
+    def count_versions(self, hid: int, below: int) -> int:
+        return int(self.value("SELECT count(*) FROM change WHERE hid = ? AND version < ?", (hid, below)))
+
+    def version_back(self, hid: int, count: int) -> int:
+        found = self.value(
+            "SELECT version FROM change WHERE hid = ? ORDER BY version DESC LIMIT 1 OFFSET ?", (hid, count - 1)
+        )
+        return int(found or 0)
+
+    def version_from(self, hid: int, at: int) -> int:
+        return int(self.value("SELECT min(version) FROM change WHERE hid = ? AND at >= ?", (hid, at)) or 0)
+
+    def spans(self, hid: int, first: int) -> list[tuple[int, int]]:
+        found = self.rows(
+            "SELECT layout, max(len) FROM change WHERE hid = ? AND version >= ? GROUP BY layout", (hid, first)
+        )
+        return [(row[0], row[1]) for row in found]
+
+    def borrowers(self, log: int) -> list[int]:
+        return [log, *(row[0] for row in self.rows("SELECT hid FROM borrow WHERE log = ?", (log,)))]
+
+    def tail(self, log: int) -> int:
+        return int(self.value("SELECT tail FROM history WHERE hid = ?", (log,)) or 0)
+
+    def weigh(self, log: int, lo: int, hi: int) -> int:
+        found = self.value(
+            "SELECT sum(length(body) + length(measure)) FROM entry WHERE id >= ? AND id < ?", _keys(log, lo, hi)
+        )
+        return int(found or 0)
+
+    def weigh_blobs(self, gaps: Sequence[tuple[int, int, int]]) -> int:
+        keys = [_keys(*gap) for gap in gaps]
+        kept: set[str] = set()
+        sizes: dict[str, int] = {}
+        for digest, entry, size in self.rows("SELECT hash, entry, size FROM entry_blob JOIN blob USING(hash)"):
+            sizes[digest] = size
+            if not any(first <= entry < last for first, last in keys):
+                kept.add(digest)
+        return sum(size for digest, size in sizes.items() if digest not in kept)
+
+    def drop_versions(self, hid: int, below: int) -> None:
+        self.rows("DELETE FROM change WHERE hid = ? AND version < ?", (hid, below))
+        self.rows(
+            "UPDATE history SET title = NULL, tags = NULL, metadata = NULL, calibration = NULL"
+            " WHERE hid = ? AND live = 0",
+            (hid,),
+        )
+
+    def drop_entries(self, log: int, lo: int, hi: int, limit: int) -> int:
+        found = self.rows(
+            "SELECT id FROM entry WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (*_keys(log, lo, hi), limit)
+        )
+        if not found:
+            return 0
+        keys = (found[0][0], found[-1][0])
+        self.drop_words(*keys)
+        self.rows("DELETE FROM entry WHERE id >= ? AND id <= ?", keys)
+        if self.rows("DELETE FROM entry_blob WHERE entry >= ? AND entry <= ? RETURNING hash", keys):
+            self.rows("DELETE FROM blob WHERE hash NOT IN (SELECT hash FROM entry_blob)")
+        return len(found)
+
+    @abstractmethod
+    def drop_words(self, first: int, last: int) -> None:
+        """Take the entries with these keys, both included, out of the index."""
+
+    def drop_layouts(self, log: int) -> None:
+        keys = (log << SHIFT, (log + 1) << SHIFT)
+        for table, column in (("layout", "layout"), ("marks", "marks")):
+            self.rows(
+                f"DELETE FROM {table} WHERE hid = ? AND {column} NOT IN (SELECT {column} FROM change WHERE hid = ?)"
+                f" AND {column} NOT IN (SELECT {column} FROM entry WHERE id >= ? AND id < ?)",
+                (log, log, *keys),
+            )
+        self.rows("DELETE FROM borrow WHERE hid = ? AND hid NOT IN (SELECT hid FROM change)", (log,))
+
+    def forget_operations(self, name: str) -> None:
+        self.rows("DELETE FROM operation WHERE name = ?", (name,))
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -235,6 +371,11 @@ class SqlTransaction(ABC):
     def add_layout(self, hid: int, layout: int, ranges: Layout) -> None:
         text = json.dumps(pack(ranges), separators=(",", ":"))
         self.rows("INSERT INTO layout VALUES(?, ?, ?)", (hid, layout, text))
+        borrowed = {part.log for part in ranges if part.log != hid}
+        if borrowed:
+            self.many(
+                "INSERT INTO borrow VALUES(?, ?) ON CONFLICT DO NOTHING", [(log, hid) for log in sorted(borrowed)]
+            )
 
     def add_marks(self, hid: int, marks: Mapping[str, str]) -> int:
         if not marks:
@@ -245,15 +386,23 @@ class SqlTransaction(ABC):
 
     def add_entries(self, hid: int, rows: Sequence[EntryRow]) -> None:
         self.many(
-            "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     hid << SHIFT | row.seq, _id_key(hid, row.entry_id), row.layout, row.marks, row.role,
-                    row.estimate, row.cumulative, row.measure, row.body,
+                    row.estimate, row.cumulative, row.measure, row.body, blobs.pack(row.places),
                 )
                 for row in rows
             ],
         )  # fmt: skip
+        for row in rows:
+            for blob in row.blobs:
+                self.rows(
+                    "INSERT INTO blob VALUES(?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING",
+                    (blob.hash, len(blob.data), int(blob.coded), blob.data),
+                )
+            for digest in {digest for _, digest in row.places}:
+                self.rows("INSERT INTO entry_blob VALUES(?, ?)", (digest, hid << SHIFT | row.seq))
 
 
 def history_row(row: Sequence[Any]) -> HistoryRow:

@@ -14,6 +14,8 @@ from attrs import field, frozen
 from sidecar.core.jsontext import Json
 from sidecar.core.layouts import Layout
 from sidecar.store.base import Baseline
+from sidecar.store.blobs import Blob, Place
+from sidecar.store.words import Phrase
 
 ROLE_CODES = {"system": 0, "user": 1, "assistant": 2, "tool": 3, "note": 4, "summary": 5}
 USER = ROLE_CODES["user"]
@@ -54,8 +56,10 @@ class EntryRow:
     role: int
     layout: int
     marks: int
-    text: str = ""
-    """What full-text search may see; `""` for nothing."""
+    places: tuple[Place, ...] = ()
+    """Where `body` refers to blobs."""
+    blobs: tuple[Blob, ...] = ()
+    """The blobs it brings."""
 
 
 @frozen(kw_only=True)
@@ -87,6 +91,15 @@ class VersionRecord:
     renamed_from: str | None = None
 
 
+@frozen
+class Match:
+    """One entry of a log that a search found; a lower score is better."""
+
+    score: float
+    log: int
+    seq: int
+
+
 class Reader(Protocol):
     """What reading needs."""
 
@@ -108,11 +121,17 @@ class Reader(Protocol):
     def marks(self, hid: int, marks: int) -> Mapping[str, str]:
         """Return elided entry id -> policy."""
 
-    def entries(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
-        """Return the entries `lo` to `hi` (exclusive) of a log, in order."""
+    def entries(self, log: int, lo: int, hi: int, *, references: bool = False) -> list[StoredEntry]:
+        """Return the entries `lo` to `hi` (exclusive) of a log, in order; large strings as references on request."""
 
     def bodies(self, log: int, lo: int, hi: int) -> list[bytes]:
         """Return their bodies alone."""
+
+    def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
+        """Return those of the entries that were not pruned, with references in place of large strings."""
+
+    def find_blob(self, digest: str) -> Blob | None:
+        """Return one blob, or `None`."""
 
     def roles(self, log: int, lo: int, hi: int) -> list[int]:
         """Return their role codes alone."""
@@ -137,6 +156,46 @@ class Reader(Protocol):
 
     def next_rename(self, hid: int, version: int) -> str | None:
         """Return the name that the first rename behind a version took away, `None` where there is none."""
+
+    # Search (`store.searching`).
+
+    def unindexed(self) -> tuple[int, int, int] | None:
+        """Return (log, first sequence number that is not indexed, last one) of some log, or `None`."""
+
+    def matches(self, phrases: Sequence[Phrase], start: tuple[float, int, int] | None, limit: int) -> list[Match]:
+        """Return matches in order of (score, log, sequence number), from the key `start` on, that one included."""
+
+    def shown_by(self, log: int) -> list[HistoryRow]:
+        """Return the live histories whose layouts may name a log, in name order."""
+
+    # Pruning (`store.retention`).
+
+    def lives(self, name: str | None) -> list[tuple[HistoryRow, bool]]:
+        """Return every life of a name, or of all, and whether it is the living one."""
+
+    def count_versions(self, hid: int, below: int) -> int:
+        """Return how many versions below `below` there are."""
+
+    def version_back(self, hid: int, count: int) -> int:
+        """Return the oldest of the newest `count` versions."""
+
+    def version_from(self, hid: int, at: int) -> int:
+        """Return the oldest version that is not older than a time, 0 for none."""
+
+    def spans(self, hid: int, first: int) -> list[tuple[int, int]]:
+        """Return (layout, greatest length) of the versions from `first` on."""
+
+    def borrowers(self, log: int) -> list[int]:
+        """Return every history, living or not, whose layouts may name a log; itself included."""
+
+    def tail(self, log: int) -> int:
+        """Return the last sequence number of a log."""
+
+    def weigh(self, log: int, lo: int, hi: int) -> int:
+        """Return the bytes that the entries of a range hold."""
+
+    def weigh_blobs(self, gaps: Sequence[tuple[int, int, int]]) -> int:
+        """Return the bytes of the blobs that only entries in these ranges (log, lo, hi) refer to."""
 
 
 class Transaction(Reader, Protocol):
@@ -170,7 +229,25 @@ class Transaction(Reader, Protocol):
         """Write one set of elision marks and return its number; 0 is the empty set."""
 
     def add_entries(self, hid: int, rows: Sequence[EntryRow]) -> None:
-        """Write entries to the log of a history."""
+        """Write entries to the log of a history, with the blobs they bring."""
+
+    def add_words(self, log: int, rows: Sequence[tuple[int, str]]) -> None:
+        """Index the words of entries (sequence number, words separated by spaces)."""
+
+    def set_indexed(self, log: int, seq: int) -> None:
+        """Remember up to which entry a log is indexed."""
+
+    def drop_versions(self, hid: int, below: int) -> None:
+        """Forget the versions below `below`; of a deleted history also what it said about itself."""
+
+    def drop_entries(self, log: int, lo: int, hi: int, limit: int) -> int:
+        """Destroy up to `limit` entries of a range, their words, and blobs that nothing refers to any more."""
+
+    def drop_layouts(self, log: int) -> None:
+        """Destroy layouts and marks that neither a version nor an entry refers to."""
+
+    def forget_operations(self, name: str) -> None:
+        """Destroy the remembered results of a name."""
 
 
 REMEMBERED = 1000

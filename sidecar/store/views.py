@@ -45,7 +45,9 @@ def view_of(tx: Reader, row: HistoryRow, version: int | None) -> View:
     return View(version, record.layout, record.marks, clip(tx.layout(row.hid, record.layout), record.len))
 
 
-def rows_of(tx: Reader, row: HistoryRow, view: View, first: int, last: int, max_bytes: int | None) -> tuple[Row, ...]:
+def rows_of(
+    tx: Reader, row: HistoryRow, view: View, first: int, last: int, max_bytes: int | None, *, references: bool = False
+) -> tuple[Row, ...]:
     """Read entries `first` to `last`; stop past `max_bytes`, but return at least one."""
     marked = tx.marks(row.hid, view.marks)
     at_marks = {index: policy for name, policy in marked.items() for index in logic.positions(tx, view.ranges, name)}
@@ -56,7 +58,7 @@ def rows_of(tx: Reader, row: HistoryRow, view: View, first: int, last: int, max_
     for part in cut(view.ranges, first, last):
         lo, hi = part.lo, part.lo + part.size
         for step in range(lo, hi, STEP):
-            for entry in tx.entries(part.log, step, min(step + STEP, hi)):
+            for entry in tx.entries(part.log, step, min(step + STEP, hi), references=references):
                 total += len(entry.body)
                 if max_bytes is not None and total > max_bytes and rows:
                     return tuple(rows)

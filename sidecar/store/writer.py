@@ -11,7 +11,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from attrs import field, frozen
 
@@ -21,6 +21,14 @@ MAX_BATCH = 200
 QUEUE_LIMIT = 10_000
 """How many mutations may wait before a store answers `overloaded`."""
 RETRY_AFTER_MS = 250
+
+
+@frozen
+class Work:
+    """A job that is not a mutation: a piece of indexing or pruning, run on a transaction in its turn."""
+
+    run: Callable[[Any], Any]
+
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

@@ -27,12 +27,12 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sidecar.core.errors import SidecarError, StorageCorrupt, StorageReadOnly, StorageUnavailable
 from sidecar.store import logic
-from sidecar.store.base import Applied, Fork, Listener, Mutation, Page, Pruned, Rename
+from sidecar.store.base import Applied, Fork, Listener, Mutation, Rename
 from sidecar.store.front import StoreFront
 from sidecar.store.postgres.schema import migrate
 from sidecar.store.postgres.transaction import PostgresTransaction
-from sidecar.store.transaction import Reader
-from sidecar.store.writer import Writer
+from sidecar.store.transaction import Reader, Transaction
+from sidecar.store.writer import Work, Writer
 
 ENGINE = "postgresql"
 CHANNEL = "history_sidecar"
@@ -66,7 +66,7 @@ class PostgresStore(StoreFront):
         self._loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
         await self._run(self._open)
-        self._writer: Writer[Mutation, Applied] = Writer(self._commit)
+        self._writer: Writer[Mutation | Work, Any] = Writer(self._commit)
 
     def _open(self) -> None:
         with _translated():
@@ -106,12 +106,19 @@ class PostgresStore(StoreFront):
     # --- writing ------------------------------------------------------------------------------------------------------
 
     async def apply(self, mutation: Mutation) -> Applied:
-        applied = await self._writer.submit(mutation).result()
+        applied: Applied = await self._writer.submit(mutation).result()
         self._ring_soon()
         await self._tell()
         return applied
 
-    def _commit(self, mutations: Sequence[Mutation]) -> Sequence[Applied | BaseException]:
+    async def _writing(self, work: Callable[[Transaction], T]) -> T:
+        result: T = await self._writer.submit(Work(work)).result()
+        return result
+
+    async def _reclaim(self, *, thoroughly: bool) -> None:
+        """Leave it to the database's own vacuum, which the operator tunes."""
+
+    def _commit(self, mutations: Sequence[Mutation | Work]) -> Sequence[Any]:
         """One batch on the writer thread."""
         for attempt in range(TRIES):
             try:
@@ -128,8 +135,8 @@ class PostgresStore(StoreFront):
                 return [error] * len(mutations)
         raise AssertionError("unreachable")
 
-    def _batch(self, connection: psycopg.Connection[Any], mutations: Sequence[Mutation]) -> list[Any]:
-        results: list[Applied | BaseException] = []
+    def _batch(self, connection: psycopg.Connection[Any], mutations: Sequence[Mutation | Work]) -> list[Any]:
+        results: list[Any] = []
         tx = PostgresTransaction(connection, self._identity, locks=True)
         with connection.transaction():
             if len(mutations) > 1:
@@ -138,7 +145,7 @@ class PostgresStore(StoreFront):
                 # A batch of one needs no savepoint of its own: refusing it rolls the transaction back.
                 try:
                     with connection.transaction() if len(mutations) > 1 else contextlib.nullcontext():
-                        results.append(logic.apply(tx, mutation))
+                        results.append(mutation.run(tx) if isinstance(mutation, Work) else logic.apply(tx, mutation))
                 except SidecarError as error:
                     results.append(error)
                     if len(mutations) == 1:
@@ -156,14 +163,6 @@ class PostgresStore(StoreFront):
                     return work(PostgresTransaction(connection, self._identity, locks=False))
 
         return await self._run(run)
-
-    async def search(self, query: str, *, prefix: str, cursor: str | None, limit: int) -> Page:
-        raise NotImplementedError
-
-    async def prune(
-        self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
-    ) -> Pruned:
-        raise NotImplementedError
 
     # --- the feed -----------------------------------------------------------------------------------------------------
 
@@ -221,7 +220,8 @@ class _TryAgain(Exception):
     pass
 
 
-def _lock(tx: PostgresTransaction, mutations: Sequence[Mutation]) -> None:
+def _lock(tx: PostgresTransaction, jobs: Sequence[Mutation | Work]) -> None:
+    mutations = [job for job in jobs if isinstance(job, Mutation)]
     names = {mutation.history for mutation in mutations}
     names |= {m.operation.to for m in mutations if isinstance(m.operation, Fork | Rename)}
     for name in sorted(names):

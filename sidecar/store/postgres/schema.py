@@ -29,7 +29,8 @@ CREATE TABLE tombstone(name text COLLATE "C" PRIMARY KEY, version bigint NOT NUL
 CREATE TABLE entry(
   id bigint PRIMARY KEY, key bigint NOT NULL,
   layout bigint NOT NULL, marks bigint NOT NULL, role integer NOT NULL,
-  estimate bigint NOT NULL, cumulative bigint NOT NULL, measure bytea NOT NULL, body bytea NOT NULL);
+  estimate bigint NOT NULL, cumulative bigint NOT NULL, measure bytea NOT NULL, body bytea NOT NULL,
+  places text);
 ALTER TABLE entry ALTER COLUMN body SET STORAGE EXTERNAL;
 CREATE INDEX entry_key ON entry(key);
 CREATE TABLE layout(hid bigint NOT NULL, layout bigint NOT NULL, ranges text NOT NULL, PRIMARY KEY(hid, layout));
@@ -47,7 +48,14 @@ CREATE TABLE operation(
   name text COLLATE "C" NOT NULL, operation_id text COLLATE "C" NOT NULL, digest bytea NOT NULL,
   result bytea NOT NULL, at bigint NOT NULL);
 CREATE UNIQUE INDEX operation_key ON operation(name, operation_id);
-CREATE TABLE blob(hash text COLLATE "C" PRIMARY KEY, size bigint NOT NULL, data bytea NOT NULL);
+CREATE TABLE blob(hash text COLLATE "C" PRIMARY KEY, size bigint NOT NULL, coded integer NOT NULL, data bytea NOT NULL);
+ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE entry_blob(hash text COLLATE "C" NOT NULL, entry bigint NOT NULL, PRIMARY KEY(hash, entry));
+CREATE INDEX entry_blob_entry ON entry_blob(entry);
+CREATE TABLE borrow(log bigint NOT NULL, hid bigint NOT NULL, PRIMARY KEY(log, hid));
+CREATE TABLE indexed(log bigint PRIMARY KEY, seq bigint NOT NULL);
+CREATE TABLE words(id bigint PRIMARY KEY, words tsvector NOT NULL);
+CREATE INDEX words_index ON words USING gin(words);
 """
 
 STEPS: list[str] = [_TABLES]

@@ -8,8 +8,9 @@ from typing import Any
 
 from psycopg import Connection, Cursor
 
-from sidecar.store.sql import CHANGE_OF_HISTORY, SqlTransaction, version_record
-from sidecar.store.transaction import VersionRecord
+from sidecar.store.sql import CHANGE_OF_HISTORY, SHIFT, SqlTransaction, version_record
+from sidecar.store.transaction import Match, VersionRecord
+from sidecar.store.words import Phrase
 
 
 class PostgresTransaction(SqlTransaction):
@@ -43,6 +44,34 @@ class PostgresTransaction(SqlTransaction):
             (str(last[0]), last[1]),
         )
         return [((int(row[0]), row[1]), row[3], version_record(row[4:]), row[2] == self.writer) for row in found]
+
+    def matches(self, phrases: Sequence[Phrase], start: tuple[float, int, int] | None, limit: int) -> list[Match]:
+        # Words are letters and digits only, so quoting them leaves nothing of the query language.
+        wanted = " & ".join(
+            "(" + " <-> ".join(f"'{word}'" for word in phrase.words) + (":*" if phrase.prefix else "") + ")"
+            for phrase in phrases
+        )
+        where, values = "", tuple[Any, ...]()
+        if start is not None:
+            where = " WHERE (score, id) >= (?::float8, ?::bigint)"
+            values = (start[0], start[1] << SHIFT | start[2])
+        found = self.rows(
+            "SELECT score, id FROM (SELECT -ts_rank(words, query)::float8 AS score, id"
+            " FROM words, to_tsquery('simple', ?) AS query WHERE words @@ query) AS found"
+            f"{where} ORDER BY score, id LIMIT ?",
+            (wanted, *values, limit),
+        )
+        return [Match(score, key >> SHIFT, key & ((1 << SHIFT) - 1)) for score, key in found]
+
+    def add_words(self, log: int, rows: Sequence[tuple[int, str]]) -> None:
+        if rows:
+            self.many(
+                "INSERT INTO words VALUES(?, to_tsvector('simple', ?)) ON CONFLICT(id) DO NOTHING",
+                [(log << SHIFT | seq, text) for seq, text in rows],
+            )
+
+    def drop_words(self, first: int, last: int) -> None:
+        self.rows("DELETE FROM words WHERE id >= ? AND id <= ?", (first, last))
 
 
 @lru_cache(maxsize=256)

@@ -17,24 +17,27 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
 from sidecar.core.errors import SidecarError
 from sidecar.store import logic
-from sidecar.store.base import Applied, Listener, Mutation, Page, Pruned
+from sidecar.store.base import Applied, Listener, Mutation
 from sidecar.store.front import StoreFront
 from sidecar.store.sqlite import schema
 from sidecar.store.sqlite.failures import poisons, storage_error
 from sidecar.store.sqlite.feed import Doorbells, poll
 from sidecar.store.sqlite.files import Sentinel, Turn, prepare
 from sidecar.store.sqlite.transaction import SqliteTransaction
-from sidecar.store.transaction import Reader
-from sidecar.store.writer import Writer
+from sidecar.store.transaction import Reader, Transaction
+from sidecar.store.writer import Work, Writer
 
 CHECKPOINT_PAGES = 1024
 """Write-ahead log size, in pages of 4 KiB, above which a batch is followed by a checkpoint inside its turn."""
+
+VACUUM_PAGES = 1000
+"""Pages given back to the file system per turn."""
 
 MEMORY = ":memory:"
 T = TypeVar("T")
@@ -51,6 +54,7 @@ class SqliteStore(StoreFront):
         super().__init__()
         self._identity = secrets.randbits(62)
         self._poll: asyncio.Task[None] | None = None
+        self._empty_log = False
 
     # --- life cycle ---------------------------------------------------------------------------------------------------
 
@@ -59,9 +63,9 @@ class SqliteStore(StoreFront):
         with _translated():
             if self.path is None:
                 # Memory is private to this process: one connection, one thread, no fsync to batch.
-                self._writing = apsw.Connection(MEMORY)
-                schema.migrate(self._writing)
-                self._tx = SqliteTransaction(self._writing, self._identity)
+                self._writer_connection = apsw.Connection(MEMORY)
+                schema.migrate(self._writer_connection)
+                self._tx = SqliteTransaction(self._writer_connection, self._identity)
             else:
                 prepare(self.path)
                 self._turn = Turn(self.path)
@@ -71,7 +75,7 @@ class SqliteStore(StoreFront):
                 self._bells = Doorbells(
                     str(self._read_connection.execute("SELECT v FROM meta WHERE k = 'store_id'").get)
                 )
-                self._writer: Writer[Mutation, Applied] = Writer(self._commit)
+                self._writer: Writer[Mutation | Work, Any] = Writer(self._commit)
 
     async def close(self) -> None:
         if self.path is not None:
@@ -81,16 +85,18 @@ class SqliteStore(StoreFront):
             self._bells.close(asyncio.get_running_loop())
             self._read_connection.close()
             self._turn.close()
-        self._writing.close()
+        self._writer_connection.close()
 
     def _connect(self) -> None:
         assert self.path is not None
-        self._writing = self._connection(writer=True)
-        schema.migrate(self._writing)
-        self._writing.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(_ENABLED))
-        self._writing.execute("SELECT count(*) FROM history")  # makes the log exist, so that the sentinel sees it
+        self._writer_connection = self._connection(writer=True)
+        schema.migrate(self._writer_connection)
+        self._writer_connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(_ENABLED))
+        self._writer_connection.execute(
+            "SELECT count(*) FROM history"
+        )  # makes the log exist, so that the sentinel sees it
         self._sentinel = Sentinel.of(self.path)
-        self._tx = SqliteTransaction(self._writing, self._identity)
+        self._tx = SqliteTransaction(self._writer_connection, self._identity)
 
     def _connection(self, *, writer: bool) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
@@ -101,16 +107,23 @@ class SqliteStore(StoreFront):
     # --- writing ------------------------------------------------------------------------------------------------------
 
     async def apply(self, mutation: Mutation) -> Applied:
-        if self.path is None:
-            (result,) = self._batch([mutation])
-            if isinstance(result, BaseException):
-                raise result
-        else:
-            result = await self._writer.submit(mutation).result()
+        applied: Applied = await self._submit(mutation)
         await self._tell()
+        return applied
+
+    async def _writing(self, work: Callable[[Transaction], T]) -> T:
+        result: T = await self._submit(Work(work))
         return result
 
-    def _commit(self, mutations: Sequence[Mutation]) -> Sequence[Applied | BaseException]:
+    async def _submit(self, job: Mutation | Work) -> Any:
+        if self.path is not None:
+            return await self._writer.submit(job).result()
+        (result,) = self._batch([job])
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    def _commit(self, mutations: Sequence[Mutation | Work]) -> Sequence[Any]:
         """One batch on the writer thread."""
         try:
             with self._turn.take():
@@ -128,34 +141,54 @@ class SqliteStore(StoreFront):
         except Exception as error:  # noqa: BLE001 - a defect must fail its batch, not end the writer thread
             return [error] * len(mutations)
 
-    def _batch(self, mutations: Sequence[Mutation]) -> list[Applied | BaseException]:
-        results: list[Applied | BaseException] = []
-        tx, execute = self._tx, self._writing.execute
+    def _batch(self, jobs: Sequence[Mutation | Work]) -> list[Any]:
+        results: list[Any] = []
+        tx, execute = self._tx, self._writer_connection.execute
         execute("BEGIN IMMEDIATE")
         try:
-            for mutation in mutations:
+            for job in jobs:
                 execute("SAVEPOINT one")
                 try:
-                    results.append(logic.apply(tx, mutation))
+                    results.append(job.run(tx) if isinstance(job, Work) else logic.apply(tx, job))
                 except SidecarError as error:
                     execute("ROLLBACK TO one")
                     results.append(error)
                 execute("RELEASE one")
             execute("COMMIT")
         except BaseException:
-            if self._writing.in_transaction:
+            if self._writer_connection.in_transaction:
                 execute("ROLLBACK")
             raise
         return results
 
+    async def _reclaim(self, *, thoroughly: bool) -> None:
+        if thoroughly:
+            await self._writing(lambda _: self._writer_connection.execute(schema.MERGE_WORDS))
+        while await self._writing(lambda _: self._vacuum_piece()):
+            pass
+        if thoroughly and self.path is not None:
+            # Deleted content is overwritten in the database (`secure_delete`); here it leaves the log as well.
+            self._empty_log = True
+            await self._writing(lambda _: None)
+
+    def _vacuum_piece(self) -> bool:
+        execute = self._writer_connection.execute
+        for _ in execute(f"PRAGMA incremental_vacuum({VACUUM_PAGES})"):
+            pass
+        return bool(execute("PRAGMA freelist_count").get)
+
     def _checkpoint(self) -> None:
-        pages, _ = self._writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+        if self._empty_log:
+            self._empty_log = False
+            self._writer_connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            return
+        pages, _ = self._writer_connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if pages > CHECKPOINT_PAGES:
-            self._writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._writer_connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _reopen(self) -> None:
         try:
-            self._writing.close(True)
+            self._writer_connection.close(True)
             with self._turn.take():
                 self._connect()
         except (apsw.Error, SidecarError):
@@ -174,20 +207,12 @@ class SqliteStore(StoreFront):
             finally:
                 self._read_connection.execute("COMMIT")
 
-    async def search(self, query: str, *, prefix: str, cursor: str | None, limit: int) -> Page:
-        raise NotImplementedError
-
-    async def prune(
-        self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool
-    ) -> Pruned:
-        raise NotImplementedError
-
     # --- the feed -----------------------------------------------------------------------------------------------------
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         if not self._listeners:
             with _translated():
-                connection = self._writing if self.path is None else self._read_connection
+                connection = self._writer_connection if self.path is None else self._read_connection
                 self._told = SqliteTransaction(connection, self._identity).last_change()
             if self.path is not None and self._poll is None:
                 loop = self._loop

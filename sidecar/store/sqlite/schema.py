@@ -35,7 +35,7 @@ CREATE TABLE entry(
   key INTEGER NOT NULL,
   layout INTEGER NOT NULL, marks INTEGER NOT NULL, role INTEGER NOT NULL,
   estimate INTEGER NOT NULL, cumulative INTEGER NOT NULL,
-  measure BLOB NOT NULL, body BLOB NOT NULL) STRICT;
+  measure BLOB NOT NULL, body BLOB NOT NULL, places TEXT) STRICT;
 CREATE INDEX entry_key ON entry(key);
 CREATE TABLE layout(
   hid INTEGER NOT NULL, layout INTEGER NOT NULL, ranges TEXT NOT NULL,
@@ -54,8 +54,17 @@ CREATE TABLE operation(
   name TEXT NOT NULL, operation_id TEXT NOT NULL, digest BLOB NOT NULL, result BLOB NOT NULL,
   at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX operation_key ON operation(name, operation_id);
-CREATE TABLE blob(hash TEXT PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
+CREATE TABLE blob(
+  hash TEXT PRIMARY KEY, size INTEGER NOT NULL, coded INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
+CREATE TABLE entry_blob(hash TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY(hash, entry)) STRICT, WITHOUT ROWID;
+CREATE INDEX entry_blob_entry ON entry_blob(entry);
+CREATE TABLE borrow(log INTEGER NOT NULL, hid INTEGER NOT NULL, PRIMARY KEY(log, hid)) STRICT, WITHOUT ROWID;
+CREATE TABLE indexed(log INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='unicode61');
 """
+
+MERGE_WORDS = "INSERT INTO words(words) VALUES('optimize')"
+"""Rewrites the full-text index without what was deleted from it."""
 
 STEPS: list[str] = [_TABLES]
 SCHEMA = len(STEPS)
@@ -71,8 +80,7 @@ def configure(connection: apsw.Connection, *, writer: bool) -> None:
     for option in (apsw.SQLITE_DBCONFIG_DQS_DML, apsw.SQLITE_DBCONFIG_DQS_DDL):
         connection.config(option, 0)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    if not writer:
-        execute("PRAGMA query_only=1")
+    execute("PRAGMA secure_delete=FAST" if writer else "PRAGMA query_only=1")
 
 
 def migrate(connection: apsw.Connection) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import apsw
 
-from sidecar.store.sql import CHANGE_OF_HISTORY, SqlTransaction, version_record
-from sidecar.store.transaction import VersionRecord
+from sidecar.store.sql import CHANGE_OF_HISTORY, SHIFT, SqlTransaction, version_record
+from sidecar.store.transaction import Match, VersionRecord
+from sidecar.store.words import Phrase
 
 
 class SqliteTransaction(SqlTransaction):
@@ -37,3 +38,24 @@ class SqliteTransaction(SqlTransaction):
             (last[1],),
         )
         return [((0, row[0]), row[2], version_record(row[3:]), row[1] == self.writer) for row in found]
+
+    def matches(self, phrases: Sequence[Phrase], start: tuple[float, int, int] | None, limit: int) -> list[Match]:
+        # Words are letters and digits only, so quoting them leaves nothing of the query language.
+        wanted = " ".join(f'"{" ".join(phrase.words)}"{"*" if phrase.prefix else ""}' for phrase in phrases)
+        where, values = ("", ()) if start is None else (" WHERE (score, id) >= (?, ?)", _key(start))
+        found = self.rows(
+            "SELECT score, id FROM (SELECT bm25(words) AS score, rowid AS id FROM words WHERE words MATCH ?)"
+            f"{where} ORDER BY score, id LIMIT ?",
+            (wanted, *values, limit),
+        )
+        return [Match(score, key >> SHIFT, key & ((1 << SHIFT) - 1)) for score, key in found]
+
+    def add_words(self, log: int, rows: Sequence[tuple[int, str]]) -> None:
+        self.many("INSERT INTO words(rowid, text) VALUES(?, ?)", [(log << SHIFT | seq, text) for seq, text in rows])
+
+    def drop_words(self, first: int, last: int) -> None:
+        self.rows("DELETE FROM words WHERE rowid >= ? AND rowid <= ?", (first, last))
+
+
+def _key(start: tuple[float, int, int]) -> tuple[float, int]:
+    return start[0], start[1] << SHIFT | start[2]
