@@ -434,6 +434,7 @@ class Store(Protocol):
         start: int = 0,
         stop: int | None = None,
         max_bytes: int | None = None,
+        references: bool = False,
     ) -> Bodies:
         """Return what `read` returns, as bodies only."""
 

@@ -76,13 +76,14 @@ class StoreFront(ABC):
         start: int = 0,
         stop: int | None = None,
         max_bytes: int | None = None,
+        references: bool = False,
     ) -> Bodies:
         """Read entries of a version as bodies only."""
 
         def work(tx: Reader) -> Bodies:
             view = view_of(tx, existing(tx, history), version)
             first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
-            bodies = bodies_of(tx, view, first, last, max_bytes)
+            bodies = bodies_of(tx, view, first, last, max_bytes, references=references)
             return Bodies(version=view.version, len=view.len, start=first, bodies=bodies)
 
         return await self._reading(work)

@@ -103,43 +103,52 @@ class SqlTransaction(ABC):
         loaded: dict[str, str] = json.loads(found)
         return loaded
 
-    def entries(self, log: int, lo: int, hi: int, *, references: bool = False) -> list[StoredEntry]:
-        found = self._entries(log, lo, hi, references)
-        _complete(found, lo, hi)
-        return found
+    def entries(
+        self, log: int, lo: int, hi: int, *, references: bool = False, most: int | None = None
+    ) -> list[StoredEntry]:
+        rows = self._stored(log, lo, hi)
+        _complete(rows, lo, hi)
+        return self._entries(log, rows, references, most)
 
     def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
-        return self._entries(log, lo, hi, True)
+        return self._entries(log, self._stored(log, lo, hi), True, None)
 
-    def _entries(self, log: int, lo: int, hi: int, references: bool) -> list[StoredEntry]:
-        rows = self.rows(
-            "SELECT id, body, measure, layout, marks, places FROM entry WHERE id >= ? AND id < ? ORDER BY id",
+    def _stored(self, log: int, lo: int, hi: int) -> list[Any]:
+        return self.rows(
+            "SELECT id, measure, layout, marks, body, places FROM entry WHERE id >= ? AND id < ? ORDER BY id",
             _keys(log, lo, hi),
         )
+
+    def _entries(self, log: int, rows: list[Any], references: bool, most: int | None) -> list[StoredEntry]:
+        bodies = self._shown([row[4:] for row in rows], references, most)
         mask = (1 << SHIFT) - 1
         return [
-            StoredEntry(
-                log=log,
-                seq=key & mask,
-                body=body if places is None or references else self._restored(body, places),
-                measure=measure,
-                layout=layout,
-                marks=marks,
-            )
-            for key, body, measure, layout, marks, places in rows
+            StoredEntry(log=log, seq=row[0] & mask, measure=row[1], layout=row[2], marks=row[3], body=body)
+            for row, body in zip(rows, bodies, strict=False)
         ]
 
-    def bodies(self, log: int, lo: int, hi: int) -> list[bytes]:
+    def bodies(self, log: int, lo: int, hi: int, *, references: bool = False, most: int | None = None) -> list[bytes]:
         rows = self.rows("SELECT body, places FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))
         _complete(rows, lo, hi)
-        return [body if places is None else self._restored(body, places) for body, places in rows]
+        return self._shown(rows, references, most)
+
+    def _shown(self, rows: Sequence[Any], references: bool, most: int | None) -> list[bytes]:
+        """Return bodies with their large strings, up to the one that passes `most`."""
+        if references or all(places is None for _, places in rows):
+            return [body for body, _ in rows]
+        shown: list[bytes] = []
+        total = 0
+        for body, places in rows:
+            whole = body if places is None else blobs.restore(body, blobs.unpack(places), self.find_blob)
+            shown.append(whole)
+            total += len(whole)
+            if most is not None and total > most:
+                break
+        return shown
 
     def find_blob(self, digest: str) -> blobs.Blob | None:
         row = self.row("SELECT data, coded FROM blob WHERE hash = ?", (digest,))
         return None if row is None else blobs.Blob(digest, row[0], bool(row[1]))
-
-    def _restored(self, body: bytes, places: str) -> bytes:
-        return blobs.restore(body, blobs.unpack(places), self.find_blob)
 
     def roles(self, log: int, lo: int, hi: int) -> list[int]:
         rows = self.rows("SELECT role FROM entry WHERE id >= ? AND id < ? ORDER BY id", _keys(log, lo, hi))

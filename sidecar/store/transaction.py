@@ -121,10 +121,15 @@ class Reader(Protocol):
     def marks(self, hid: int, marks: int) -> Mapping[str, str]:
         """Return elided entry id -> policy."""
 
-    def entries(self, log: int, lo: int, hi: int, *, references: bool = False) -> list[StoredEntry]:
-        """Return the entries `lo` to `hi` (exclusive) of a log, in order; large strings as references on request."""
+    def entries(
+        self, log: int, lo: int, hi: int, *, references: bool = False, most: int | None = None
+    ) -> list[StoredEntry]:
+        """Return the entries `lo` to `hi` (exclusive) of a log, in order; large strings as references on request.
 
-    def bodies(self, log: int, lo: int, hi: int) -> list[bytes]:
+        It stops behind the entry that passes `most` bytes: a thousand pictures do not fit into memory.
+        """
+
+    def bodies(self, log: int, lo: int, hi: int, *, references: bool = False, most: int | None = None) -> list[bytes]:
         """Return their bodies alone."""
 
     def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:

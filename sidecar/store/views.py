@@ -58,7 +58,9 @@ def rows_of(
     for part in cut(view.ranges, first, last):
         lo, hi = part.lo, part.lo + part.size
         for step in range(lo, hi, STEP):
-            for entry in tx.entries(part.log, step, min(step + STEP, hi), references=references):
+            most = None if max_bytes is None else max_bytes - total
+            found = tx.entries(part.log, step, min(step + STEP, hi), references=references, most=most)
+            for entry in found:
                 total += len(entry.body)
                 if max_bytes is not None and total > max_bytes and rows:
                     return tuple(rows)
@@ -72,17 +74,22 @@ def rows_of(
                     )
                 )
                 index += 1
+            if len(found) < min(step + STEP, hi) - step:
+                return tuple(rows)
     return tuple(rows)
 
 
-def bodies_of(tx: Reader, view: View, first: int, last: int, max_bytes: int | None) -> list[bytes]:
+def bodies_of(
+    tx: Reader, view: View, first: int, last: int, max_bytes: int | None, *, references: bool = False
+) -> list[bytes]:
     """Read the bodies of entries `first` to `last`; stop past `max_bytes`, but return at least one."""
     bodies: list[bytes] = []
     total = 0
     for part in cut(view.ranges, first, last):
         lo, hi = part.lo, part.lo + part.size
         for step in range(lo, hi, STEP):
-            found = tx.bodies(part.log, step, min(step + STEP, hi))
+            most = None if max_bytes is None else max_bytes - total
+            found = tx.bodies(part.log, step, min(step + STEP, hi), references=references, most=most)
             size = sum(map(len, found))
             if max_bytes is None or total + size <= max_bytes:
                 bodies += found
@@ -93,6 +100,8 @@ def bodies_of(tx: Reader, view: View, first: int, last: int, max_bytes: int | No
                 if total > max_bytes and bodies:
                     return bodies
                 bodies.append(body)
+            if len(found) < min(step + STEP, hi) - step:
+                return bodies
     return bodies
 
 

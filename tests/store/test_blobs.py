@@ -81,3 +81,22 @@ async def test_kept_once_and_freed(store: Opened) -> None:
     assert 300_000 < pruned.freed_bytes < 301_000
     with pytest.raises(InvalidParams):
         await store.do("g", Append((entry("a", Image(mime_type="i/p", blob=HASH)),)))
+
+
+@opened
+async def test_pages_of_pictures(store: Opened) -> None:
+    """A byte limit holds for the bodies as they are shown, one at least, whatever the page begins with."""
+    made = [entry(f"e{i}", *((picture(),) if i in (1, 2, 5) else (Text("t"),))) for i in range(8)]
+    await store.do("h", Append(tuple(made)))
+    wanted = [dumpb(entry_to_json(each)) for each in made]
+    for limit in (1, 1000, len(DATA) + 1000, 10 * len(DATA)):
+        rows, bodies = [], []
+        while len(rows) < 8:
+            page = (await store.store.read("h", start=len(rows), max_bytes=limit)).rows
+            assert page and (len(page) == 1 or sum(len(row.body) for row in page) <= limit)
+            rows += [row.body for row in page]
+        while len(bodies) < 8:
+            some = (await store.store.bodies("h", start=len(bodies), max_bytes=limit)).bodies
+            assert some and (len(some) == 1 or sum(map(len, some)) <= limit)
+            bodies += some
+        assert rows == bodies == wanted
