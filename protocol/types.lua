@@ -153,7 +153,7 @@
 ---@class history_sidecar.DeleteResult
 ---@field history string The name of the history.
 ---@field existed boolean Whether there was a history of this name.
----@field version integer The version of the tombstone; 0 where there never was a history.
+---@field version integer The version of the tombstone it left; 0 where there was nothing to delete.
 ---@field replayed boolean The answer of an earlier request with the same `operationId`; nothing was changed now.
 
 --- A history has a new version. It follows the commit; the author is told as well.
@@ -376,7 +376,7 @@
 ---@field protocolVersion? integer The protocol version the client speaks.
 ---@field client? history_sidecar.ClientInfo Who is speaking; shown to others as the origin of changes.
 ---@field store? string A SQLite file, `:memory:` or `postgresql://…`, where no `--store` was given.
----@field defaults? table<string, any> Default params, such as `{"vendor": …, "model": …, "estimator": …}`.
+---@field defaults? table<string, any> What a person configures for transcripts as documents: `{"vendors": […], "codeLens": …, "inlayHints": …}`.
 
 --- The name breaks the grammar.
 ---@class history_sidecar.InvalidNameData

@@ -257,7 +257,7 @@ export interface DeleteResult {
   history: string;
   /** Whether there was a history of this name. */
   existed: boolean;
-  /** The version of the tombstone; 0 where there never was a history. */
+  /** The version of the tombstone it left; 0 where there was nothing to delete. */
   version: number;
   /** The answer of an earlier request with the same `operationId`; nothing was changed now. */
   replayed: boolean;
@@ -643,7 +643,7 @@ export interface InitializeOptions {
   client?: ClientInfo | null;
   /** A SQLite file, `:memory:` or `postgresql://…`, where no `--store` was given. */
   store?: string | null;
-  /** Default params, such as `{"vendor": …, "model": …, "estimator": …}`. */
+  /** What a person configures for transcripts as documents: `{"vendors": […], "codeLens": …, "inlayHints": …}`. */
   defaults?: Record<string, unknown> | null;
 }
 

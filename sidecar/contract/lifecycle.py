@@ -34,7 +34,7 @@ class InitializeOptions:
     store: str | None = None
     """A SQLite file, `:memory:` or `postgresql://…`, where no `--store` was given."""
     defaults: Mapping[str, Any] | None = None
-    """Default params, such as `{"vendor": …, "model": …, "estimator": …}`."""
+    """What a person configures for transcripts as documents: `{"vendors": […], "codeLens": …, "inlayHints": …}`."""
 
 
 @frozen(kw_only=True)

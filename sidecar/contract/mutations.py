@@ -232,7 +232,7 @@ class DeleteResult:
     existed: bool
     """Whether there was a history of this name."""
     version: Count
-    """The version of the tombstone; 0 where there never was a history."""
+    """The version of the tombstone it left; 0 where there was nothing to delete."""
     replayed: bool
 
 
