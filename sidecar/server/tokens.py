@@ -1,4 +1,4 @@
-"""Token numbers and compaction: `recordInputTokens`, `tokenEstimate`, `elide`, `unelide`."""
+"""Token numbers and compaction: `recordInputTokens`, `tokenEstimate`, `planSplice`, `elide`, `unelide`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import Any, Protocol
 
 from sidecar import wire
 from sidecar.contract import types as t
+from sidecar.core.elision import ElisionRules
 from sidecar.core.errors import InvalidParams
 from sidecar.core.estimators import counter
+from sidecar.core.ledger import Estimate
+from sidecar.core.plan import KEEP_TURNS, RELAXATIONS, SUMMARY_TOKENS, Plan, Request, thresholds
 from sidecar.core.usage import input_tokens
 from sidecar.server.history import conditions
 from sidecar.service import Applied, Question, Session
+from sidecar.wire.models import capabilities_of
 
 
 class Served(Protocol):
@@ -56,6 +60,18 @@ class TokenHandlers:
             profile=found.profile,
         )
 
+    async def plan_splice(self, params: t.PlanSpliceParams) -> t.PlanSpliceResult:
+        question = _question(None, params.vendor, params.model)
+        binds = False
+        if question.vendor is not None:
+            projection = wire.get_vendor(question.vendor)
+            binds = bool(capabilities_of(projection.id, projection.capabilities, params.model).preserved_thinking)
+        request = _request(params, binds)
+        version, plan, found = await self._session.plan_splice(
+            params.history, question, request, version=params.version
+        )
+        return _planned(version, plan, found, request)
+
     async def elide(self, params: t.ElideParams) -> t.ElideResult:
         if params.policy is not None and not isinstance(params.policy, dict):
             raise InvalidParams.at("/policy", "must be an object")
@@ -82,3 +98,76 @@ class TokenHandlers:
 def _question(estimator: str | None, vendor: str | None, model: str | None) -> Question:
     known = None if vendor is None else wire.get_vendor(vendor).id
     return Question(counter=counter(estimator, known, model), vendor=known, model=model)
+
+
+def _request(params: t.PlanSpliceParams, binds_reasoning: bool) -> Request:
+    budget, keep, elide = params.budget, params.keep_last or t.KeepLast(), params.elide or t.ElidePolicy()
+    trigger, target, min_savings = thresholds(
+        window=budget.window,
+        reserve_output=budget.reserve_output,
+        trigger=budget.trigger,
+        target=budget.target,
+        min_savings=params.min_savings,
+    )
+    given = ElisionRules()
+    return Request(
+        trigger=trigger,
+        target=target,
+        min_savings=min_savings,
+        keep_turns=_or(keep.turns, KEEP_TURNS),
+        keep_tokens=keep.tokens or 0,
+        pinned=frozenset(params.pinned),
+        summary_tokens=_or(params.summary_tokens, SUMMARY_TOKENS),
+        force=params.force,
+        allow=RELAXATIONS if params.allow is None else tuple(dict.fromkeys(params.allow)),
+        elision=ElisionRules(
+            keep_results=_or(elide.keep_results, given.keep_results),
+            keep_turns=_or(elide.keep_turns, given.keep_turns),
+            exempt=frozenset(elide.exempt),
+            clear_at_least=_or(elide.clear_at_least, given.clear_at_least),
+        ),
+        binds_reasoning=binds_reasoning,
+    )
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _planned(version: int, plan: Plan, found: Estimate, request: Request) -> t.PlanSpliceResult:
+    tail, cache, tokens = plan.tail, plan.cache, plan.tokens
+    return t.PlanSpliceResult(
+        action=plan.action,
+        reason=plan.reason,
+        version=version,
+        drop_count=plan.drop_count,
+        drop=plan.drop,
+        elide=plan.elide,
+        head=plan.head,
+        carry=plan.carry,
+        tail=None if tail is None else t.PlanTail(first=tail.first, kind=tail.kind, turns=tail.turns),
+        must_keep=[t.MustKeep(id=each.id, why=each.why) for each in plan.must_keep],
+        previous_summary=plan.previous_summary,
+        summary=t.PlanSummary(role="user", max_tokens=request.summary_tokens, insert_after=plan.insert_after)
+        if plan.action == "splice"
+        else None,
+        tokens=t.PlanTokens(
+            before=tokens.before,
+            after=tokens.after,
+            low=tokens.low,
+            high=tokens.high,
+            overhead=tokens.overhead,
+            basis=found.basis,
+        ),
+        cache=None
+        if cache is None
+        else t.PlanCache(
+            first_changed=cache.first_changed,
+            prefix_tokens_kept=cache.prefix_tokens_kept,
+            tokens_rewritten=cache.tokens_rewritten,
+        ),
+        stale_reasoning=plan.stale_reasoning,
+        relaxed=plan.relaxed,
+        shortfall=plan.shortfall,
+        warnings=plan.warnings,
+    )

@@ -22,12 +22,13 @@ from sidecar.core.jsontext import Json, dumpb, dumps, loads
 from sidecar.core.ledger import Estimate
 from sidecar.core.messages import ABSENT, Absent, Entry, entry_to_json
 from sidecar.core.names import check_name
+from sidecar.core.plan import Plan, Request
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
 from sidecar.service.heavy import compute
 from sidecar.service.overlay import Overlay, Placed
 from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
-from sidecar.service.tokens import Question, calibration_after, count_rows, estimate_of
+from sidecar.service.tokens import Question, calibration_after, count_rows, estimate_of, plan_of
 from sidecar.store.base import (
     Append,
     Applied,
@@ -287,6 +288,23 @@ class Session:
             parsed = await self._service.parsed.read(history)
         counts = await compute(len(parsed.rows), count_rows, question.counter, parsed.rows, parsed.entries)
         return parsed.version, estimate_of(question, counts, head)
+
+    async def plan_splice(
+        self, history: str, question: Question, request: Request, *, version: int | None = None
+    ) -> tuple[int, Plan, Estimate]:
+        """Plan a compaction of the newest version; changes nothing.
+
+        Raises HistoryNotFound, VersionMismatch where the newest version is not `version`.
+        """
+        async with self._lanes.turn("read", check_name(history)):
+            head = await self._store.head(history)
+            if head is None:
+                raise HistoryNotFound(history)
+            if version is not None and version != head.version:
+                raise VersionMismatch(history, version, head.version)
+            parsed = await self._service.parsed.read(history)
+        plan, found = await compute(len(parsed.rows), plan_of, question, parsed.rows, parsed.entries, head, request)
+        return parsed.version, plan, found
 
     async def prune(
         self, history: str | None, *, keep_versions: int | None, before: int | None, dry_run: bool

@@ -15,7 +15,8 @@ from sidecar.core.estimators import DEFAULT, Counter
 from sidecar.core.jsontext import Json, loads
 from sidecar.core.ledger import DEFAULT_KEY, Estimate, Recorded, estimate, key_of, quick_estimate, recorded
 from sidecar.core.measures import Measure, measure
-from sidecar.core.messages import Entry, entry_from_json
+from sidecar.core.messages import Entry, Tool, entry_from_json
+from sidecar.core.plan import Costs, Plan, Request, plan_splice
 from sidecar.store.base import Baseline, Head, Row
 
 
@@ -82,6 +83,34 @@ def calibration_after(
         return stored
     counts = count_rows(question.counter, rows, entries)
     return recorded(stored, question.key, tokens=tokens, counts=counts, previous=previous)
+
+
+def plan_of(
+    question: Question, rows: Sequence[Row], entries: Sequence[Entry], head: Head | None, request: Request
+) -> tuple[Plan, Estimate]:
+    """Plan a compaction of the newest version in the tokens that `estimate_of` answers with."""
+    counter = question.counter
+    counts = count_rows(counter, rows, entries)
+    found = estimate_of(question, counts, head)
+    scaled = [round(found.ratio * count) for count in counts]
+    elided = None
+    if "elide" in request.allow:
+        elided = [
+            count
+            if row.elided is not None or not isinstance(entry.message, Tool)
+            else min(count, round(found.ratio * counter.count_entry(elide_entry(entry))))
+            for row, entry, count in zip(rows, entries, scaled, strict=True)
+        ]
+    # What was recorded is more than the entries cost; the rest stays whatever is dropped.
+    overhead = max(0, (found.tokens or 0) - sum(scaled))
+    costs = Costs(counts=scaled, elided_counts=elided, overhead=overhead, spread=_spread(found))
+    return plan_splice(entries, costs, request), found
+
+
+def _spread(found: Estimate) -> float:
+    if found.tokens is None or found.high is None or not found.delta:
+        return 0.0
+    return (found.high - found.tokens) / found.delta
 
 
 def _recorded(baseline: Baseline | None) -> Recorded | None:

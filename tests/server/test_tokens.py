@@ -159,3 +159,49 @@ def test_pinned_entries_are_shown_whole(sidecar: Process) -> None:
     shown = project(sidecar, "pinned")
     assert "p" * 4000 in shown
     assert "[image elided: 640x480 png, entry i]" in shown
+
+
+def test_a_plan_is_carried_out_by_a_splice(sidecar: Process) -> None:
+    """`dropCount` and `carry` = head + carry give the planned list, within the planned bounds, and no second plan."""
+    call = sidecar.result
+    entries = [{"id": "s", "message": {"role": "system", "text": "be brief"}}]
+    for number in range(12):
+        entries.append(user(f"question {number}", id=f"u{number}", pinned=number == 3))
+        entries += result_entry(number, "output line\n" * 120)
+    call("history/append", history="plan", entries=entries)
+    budget = {"window": 8000, "trigger": 0.5, "target": 0.3}
+    params = {"history": "plan", "budget": budget, "summaryTokens": 200, "vendor": "deepseek"}
+    plan = call("history/planSplice", **params)
+    assert (plan["action"], plan["reason"], plan["head"], plan["carry"]) == ("splice", "fits", ["s"], ["u3"])
+    assert plan == call("history/planSplice", **params)
+    assert plan["tokens"]["after"] <= 2400 and plan["tokens"]["before"] > 4000
+    assert plan["summary"] == {"role": "user", "maxTokens": 200, "insertAfter": "u3"}
+    late = call("history/append", history="plan", entries=[user("late", id="late")])["version"]
+    spliced = call(
+        "history/splicePrefix",
+        history="plan",
+        dropCount=plan["dropCount"],
+        carry=plan["head"] + plan["carry"],
+        summary="what happened so far",
+        ifPrefix=plan["version"],
+    )
+    assert (spliced["dropped"], spliced["version"], spliced["warnings"]) == (plan["dropCount"], late + 1, [])
+    ids = [entry["id"] for entry in call("history/snapshot", history="plan")["entries"]]
+    assert ids[:2] == ["s", "u3"] and ids[3] == plan["tail"]["first"] and ids[-1] == "late"
+    assert not set(plan["drop"]) & set(ids)
+    again = call("history/planSplice", **params)
+    assert (again["action"], again["reason"]) == ("none", "under_trigger")
+    second = {"history": "plan", "dropCount": 5, "summary": "x", "ifPrefix": plan["version"]}
+    assert sidecar.error("history/splicePrefix", **second)["code"] == 1003
+    assert sidecar.error("history/planSplice", **params, version=plan["version"])["code"] == 1003
+
+
+def test_plans_refuse_to_guess(sidecar: Process) -> None:
+    """Shares need a window, a reserve must leave room, and an absent history is told."""
+    sidecar.result("history/append", history="plan/small", entries=[user("x")])
+    for budget in ({}, {"trigger": 0.5, "target": 100}, {"window": 10, "reserveOutput": 10}):
+        assert sidecar.error("history/planSplice", history="plan/small", budget=budget)["code"] == -32602
+    assert sidecar.error("history/planSplice", history="plan/none", budget={"window": 10})["code"] == 1001
+    absolute = {"trigger": 2, "target": 2}
+    found = sidecar.result("history/planSplice", history="plan/small", budget=absolute)
+    assert (found["action"], found["reason"], found["dropCount"]) == ("impossible", "no_cut_point", 0)
