@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from attrs import Factory, define, frozen
 
+from sidecar.core.jsontext import loads
 from sidecar.core.messages import (
     ABSENT,
     Assistant,
@@ -41,6 +42,7 @@ CACHE_KEYS = ("cache_control", "cacheControl", "cachePoint")
 """Keys under which clients keep a cache marker on a block or message."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @define
@@ -263,6 +265,9 @@ def strings(message: object) -> Iterator[str]:
             yield call.id
             yield call.name
             yield call.arguments
+            if _ESCAPE.search(call.arguments):
+                # An escaped half is well-formed text, but not well-formed JSON content.
+                yield from _argument_strings(call.arguments)
 
 
 def _block_strings(blocks: Sequence[Block]) -> Iterator[str]:
@@ -274,6 +279,14 @@ def _block_strings(blocks: Sequence[Block]) -> Iterator[str]:
                 yield from _json_strings(block.value)
             case File():
                 yield block.name or ""
+
+
+def _argument_strings(arguments: str) -> Iterator[str]:
+    try:
+        value = loads(arguments)
+    except ValueError:
+        return
+    yield from _json_strings(value)
 
 
 def _json_strings(value: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from sidecar.core.jsontext import Json
+from sidecar.core.jsontext import Json, dumps, loads
 from sidecar.core.messages import (
     Assistant,
     File,
@@ -22,7 +22,7 @@ from sidecar.core.messages import (
 )
 from sidecar.wire import fixes as cure
 from sidecar.wire.base import Item
-from sidecar.wire.checks.judge import Judge, family, name_call, short
+from sidecar.wire.checks.judge import Judge, article, family, name_call, short
 from sidecar.wire.survey import CACHE_KEYS, is_blank, well_formed
 
 
@@ -63,9 +63,10 @@ def texts(judge: Judge) -> None:
             _blank_result(judge, fact.position, message)
         elif isinstance(message, Assistant) and message.tool_calls:
             if fact.blanks:
+                # An empty string beside calls is how several vendors write "no text"; only white space is text.
                 judge.add(
                     "X6",
-                    limits.blank_text,
+                    "info" if limits.blank_text and _is_empty(message) else limits.blank_text,
                     fact.position,
                     "an assistant turn with calls has a text without a visible character",
                     cure.fix(
@@ -74,14 +75,21 @@ def texts(judge: Judge) -> None:
                     ),
                 )
         else:
-            severity = limits.empty_assistant if isinstance(message, Assistant) else limits.blank_text
+            severity = limits.blank_text
+            if isinstance(message, Assistant) and (severity is None or _is_empty(message)):
+                severity = limits.empty_assistant if _is_empty(message) else None
             judge.add(
                 "X6",
                 severity,
                 fact.position,
-                f"a {message.ROLE} entry holds nothing visible",
+                f"{article(message.ROLE)} entry holds nothing visible",
                 cure.fix("Remove the empty entry", cure.remove(judge.items[fact.position])),
             )
+
+
+def _is_empty(message: Assistant) -> bool:
+    """Say whether there is not even white space."""
+    return all(isinstance(block, Text | Refusal) and not block.text for block in message.blocks)
 
 
 def _blank_result(judge: Judge, position: int, message: Tool) -> None:
@@ -221,7 +229,16 @@ def _well_formed(message: Any) -> Message:
 
 
 def _well_formed_call(call: ToolCall) -> ToolCall:
-    return evolve(call, id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments))
+    arguments = call.arguments
+    try:
+        value = loads(arguments)
+    except ValueError:
+        arguments = well_formed(arguments)
+    else:
+        mended = _well_formed_json(value)
+        if mended != value:
+            arguments = dumps(mended)
+    return evolve(call, id=well_formed(call.id), name=well_formed(call.name), arguments=arguments)
 
 
 def _well_formed_block(block: Any) -> Any:

@@ -90,6 +90,12 @@ def json_object(text: Json) -> bool:
         return False
 
 
+def arguments(judged: Judge, text: Json, path: str) -> None:
+    """X7, X14: a string that is strict JSON of an object, whose strings are well-formed Unicode."""
+    if judged.need(isinstance(text, str) and json_object(text), "X7", path, "arguments are no JSON object"):
+        unicode(judged, json.loads(text), path)
+
+
 def base64_text(value: Json) -> bool:
     if not isinstance(value, str) or not value:
         return False
@@ -296,8 +302,7 @@ def _chat_call(judged: Judge, call: Mapping[str, Json], path: str) -> None:
             judged.need(re.fullmatch(r"[a-zA-Z0-9]{9}", call_id) is not None, "X4", path, "id is not 9 letters")
     judged.need(call.get("type") == "function", "X8", path, "type is not function")
     judged.need(_TOOL.fullmatch(function["name"]) is not None, "X5", path, "alphabet of the tool name")
-    judged.need(isinstance(function.get("arguments"), str), "X7", path, "arguments are no string")
-    judged.need(json_object(function.get("arguments")), "X7", path, "arguments are no JSON object")
+    arguments(judged, function.get("arguments"), path)
 
 
 def _details(judged: Judge, message: Mapping[str, Json], ids: list[str], path: str) -> None:
@@ -339,7 +344,7 @@ def responses(judged: Judge, body: Mapping[str, Json]) -> None:
             judged.need(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id) is not None, "X4", path, "alphabet of call_id")
             fresh(judged, calls, call_id, path)
             judged.need(_TOOL.fullmatch(item["name"]) is not None, "X5", path, "alphabet of the tool name")
-            judged.need(json_object(item["arguments"]), "X7", path, "arguments are no JSON object")
+            arguments(judged, item["arguments"], path)
         elif kind == "function_call_output":
             call_id = item["call_id"]
             judged.need(call_id in calls, "X2", path, "output without a call in front")
