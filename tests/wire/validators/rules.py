@@ -637,7 +637,8 @@ def gemini(judged: Judge, body: Mapping[str, Json]) -> None:
     judged.need(set(roles) <= {"user", "model"}, "X9", "/contents", "other role")
     if roles:
         judged.need(roles[0] == "user", "X11", "/contents/0", "first role is not user")
-        judged.need(roles[-1] == "user", "X10", "/contents", "ends on a model turn")
+        prefill = judged.facts.get("prefill") is True
+        judged.need(roles[-1] == "user" or prefill, "X10", "/contents", "ends on a model turn")
     for before, after in zip(roles, roles[1:], strict=False):
         judged.need(before != after, "X12", "/contents", f"two {after} contents in a row")
     waiting: list[dict[str, Json]] = []
