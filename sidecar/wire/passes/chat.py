@@ -41,6 +41,7 @@ class ChatShaper(BaseShaper):
             self._bridge(item)
             self._append(self.user_message(item, blocks), item)
             return
+        blocks = self._sayable(item, blocks, self.rules.content == "parts")
         if len(blocks) > 1:
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)] or blocks[:1]
         if not self._has_content(blocks):
@@ -56,6 +57,7 @@ class ChatShaper(BaseShaper):
         item = items[0]
         reasoning = reasoning_of(items, self.context)
         if len(blocks) != 1 or type(blocks[0]) is not Text or not blocks[0].text:
+            blocks = self._sayable(item, blocks, self.rules.refusals)
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
         message: Message = {"role": "assistant"}
         if blocks:
@@ -222,6 +224,20 @@ class ChatShaper(BaseShaper):
         return {"messages": self.messages}
 
     # --- helpers ------------------------------------------------------------------------------------------------------
+
+    def _sayable(self, item: Item, blocks: list[Block], parts: bool) -> list[Block]:
+        """Return the blocks that the content can hold: where it is a string, a vendor's own part only as its text."""
+        if parts or not any(isinstance(block, VendorBlock) for block in blocks):
+            return blocks
+        sayable: list[Block] = []
+        for block in blocks:
+            if not isinstance(block, VendorBlock):
+                sayable.append(block)
+            elif block.value.get("type") == "text" and isinstance(block.value.get("text"), str):
+                sayable.append(Text(block.value["text"]))
+            else:
+                self.report.loss("X8", "warning", item, "a part that is not text is not sent; the wire takes text only")
+        return sayable
 
     def _append(self, message: Message, item: Item) -> None:
         rules = self.rules
