@@ -186,6 +186,16 @@ def test_import_check_project_export(shell: Shell) -> None:
     shell("import", str(DATA / "goose/tools.jsonl"), "--format", "codex", code=1)
 
 
+def test_search(shell: Shell) -> None:
+    """Entries are found by their text, also by Chinese text, in the histories of a prefix only where one is given."""
+    shell("append", "tea/green", "A pot of one litre")
+    shell("append", "coffee", "也有一升的水壶")
+    [hit] = shell.json("search", "litre")
+    assert (hit["history"], hit["index"]) == ("tea/green", 0)
+    assert shell("search", "水壶").startswith("coffee:0 ")
+    assert shell("search", "litre", "--prefix", "coffee", code=1) == "nothing found\n"
+
+
 def test_discover(shell: Shell) -> None:
     """Sessions of known tools are found in their places, listed with their state, and imported incrementally."""
     folder = shell.home / ".claude/projects/-srv-tea"
