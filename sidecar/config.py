@@ -14,6 +14,7 @@ from attrs import frozen
 
 STORE_VARIABLE = "HISTORY_SIDECAR_STORE"
 FOLDERS_VARIABLE = "HISTORY_SIDECAR_FOLDERS"
+MASK_VARIABLE = "HISTORY_SIDECAR_MASK"
 LOG_VARIABLE = "HISTORY_SIDECAR_LOG"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -31,6 +32,9 @@ class Settings:
     folders: tuple[Path, ...] = ()
     """Where import and export may touch files, beside the workspace folders of the client."""
 
+    mask: tuple[str, ...] | None = None
+    """Kinds of secrets (`core.secrets`) that are masked before anything is stored; `()` for all, `None` for none."""
+
     log_level: str = "WARNING"
     """Least severe level that goes to stderr; payloads are logged at DEBUG only."""
 
@@ -43,8 +47,16 @@ def settings_from(store: str | None, environment: Mapping[str, str] = os.environ
         store=named or str(default_store(environment)),
         store_is_default=not named,
         folders=tuple(Path(name) for name in environment.get(FOLDERS_VARIABLE, "").split(os.pathsep) if name),
+        mask=_masked(environment.get(MASK_VARIABLE, "")),
         log_level=level if level in LOG_LEVELS else "WARNING",
     )
+
+
+def _masked(value: str) -> tuple[str, ...] | None:
+    names = tuple(name for name in value.replace(",", " ").split() if name)
+    if not names or names[0].lower() in ("0", "no", "off", "false", "none"):
+        return None
+    return () if names[0].lower() in ("1", "yes", "on", "true", "all") else names
 
 
 def default_store(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:

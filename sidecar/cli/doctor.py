@@ -21,7 +21,7 @@ from sidecar import __version__
 from sidecar.cli.discovery import discover
 from sidecar.cli.output import all_heads, json_option, out, plain, print_json, store_option
 from sidecar.client import ConnectionLost, Sidecar
-from sidecar.config import FOLDERS_VARIABLE, LOG_VARIABLE, STORE_VARIABLE, settings_from
+from sidecar.config import FOLDERS_VARIABLE, LOG_VARIABLE, MASK_VARIABLE, STORE_VARIABLE, settings_from
 from sidecar.core.errors import SidecarError
 from sidecar.service import HistoryService
 from sidecar.store import open_store
@@ -66,7 +66,7 @@ def _examine(store: str | None) -> Iterator[_Finding]:
             yield _Finding(name, "error", "is not installed")
         else:
             yield _Finding(name, "ok", found)
-    for variable in (STORE_VARIABLE, FOLDERS_VARIABLE, LOG_VARIABLE):
+    for variable in (STORE_VARIABLE, FOLDERS_VARIABLE, MASK_VARIABLE, LOG_VARIABLE):
         if value := os.environ.get(variable):
             # A database URL may hold a password.
             yield _Finding("environment", "ok", f"{variable} is set" + ("" if "://" in value else f": {value}"))

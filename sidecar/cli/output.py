@@ -27,6 +27,7 @@ from sidecar.core.errors import SidecarError
 from sidecar.core.jsontext import Json
 from sidecar.render.escape import one_line, visible
 from sidecar.service import HistoryService, Session
+from sidecar.service.filters import filters_of
 from sidecar.store import open_store
 from sidecar.store.base import Head
 from sidecar.wire.base import Loss
@@ -185,7 +186,8 @@ def with_session(
 
     def run(store: str | None, /, *args: P.args, **kwargs: P.kwargs) -> R:
         async def inner() -> R:
-            async with HistoryService(open_store(settings_from(store).store)) as service:
+            settings = settings_from(store)
+            async with HistoryService(open_store(settings.store), filters=filters_of(settings.mask)) as service:
                 return await command(service.session(CLIENT), *args, **kwargs)
 
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
 from attrs import frozen
@@ -68,9 +69,11 @@ SECRETS: Final[tuple[Secret, ...]] = (
 """In the order in which they are looked for: a shape by its own prefix before one by its surroundings."""
 
 
-def mask(text: str, found: Counter[str] | None = None) -> str:
-    """Return the text with secrets masked; `found` counts them by `Secret.id`."""
+def mask(text: str, found: Counter[str] | None = None, kinds: Collection[str] | None = None) -> str:
+    """Return the text with secrets masked; `found` counts them by `Secret.id`, `kinds` leaves other ids alone."""
     for secret in SECRETS:
+        if kinds is not None and secret.id not in kinds:
+            continue
         mark = f"[redacted: {secret.label}]"
         keep = "keep" in secret.pattern.groupindex
 

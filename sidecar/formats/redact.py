@@ -10,7 +10,7 @@ Rules:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from attrs import evolve
@@ -56,8 +56,10 @@ _OPAQUE_KEYS: Final = frozenset(
 class Redactor:
     """Masks secrets and counts them by kind over all entries it is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Collection[str] | None = None) -> None:
         self.found: Counter[str] = Counter()
+        self._kinds = kinds
+        """Ids of `core.secrets.SECRETS`, `None` for all."""
 
     def __call__(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the entries, masked."""
@@ -90,7 +92,7 @@ class Redactor:
         )
 
     def _text(self, text: str) -> str:
-        return mask(text, self.found)
+        return mask(text, self.found, self._kinds)
 
     def _message(self, message: Message) -> Message:
         match message:

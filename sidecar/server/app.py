@@ -34,6 +34,7 @@ from sidecar.server.tokens import TokenHandlers
 from sidecar.server.transfer import TransferHandlers
 from sidecar.server.wire import WireHandlers
 from sidecar.service import HistoryService, Session, open_store
+from sidecar.service.filters import filters_of
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +68,7 @@ class SidecarServer(LanguageServer):
         store = self.settings.store
         if options.store is not None and self.settings.store_is_default:
             store = options.store
-        service = HistoryService(open_store(store))
+        service = HistoryService(open_store(store), filters=filters_of(self.settings.mask))
         await service.open()
         client = options.client.name if options.client is not None else None
         if client is None and params.client_info is not None:

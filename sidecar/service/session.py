@@ -50,6 +50,7 @@ from sidecar.store.base import (
     Revert,
     Row,
     SetMetadata,
+    SetText,
     Splice,
     SplicePrefix,
     Truncate,
@@ -193,6 +194,8 @@ class Session:
         stamped = tuple(
             evolve(edit, entries=self._stamp([evolve(entry, auto_injected=False) for entry in edit.entries]))
             if isinstance(edit, Splice)
+            else evolve(edit, text=self._filtered(edit.text))
+            if isinstance(edit, SetText) and self._service.filters
             else edit
             for edit in edits
         )
@@ -489,6 +492,13 @@ class Session:
         for change in self._service.filters:
             stamped = tuple(change(entry) for entry in stamped)
         return stamped
+
+    def _filtered(self, text: str) -> str:
+        """Return a text as the filters would store it."""
+        entry = Entry.user(text)
+        for change in self._service.filters:
+            entry = change(entry)
+        return entry.text
 
     async def _inject(self, history: str, entries: tuple[Entry, ...], conditions: Conditions) -> Applied:
         """Take entries that are all auto-injected: no change, but the condition holds or the call is refused."""
