@@ -17,6 +17,7 @@ from sidecar.core.messages import Entry, entry_from_json, entry_to_json
 from sidecar.wire.base import Item, Options, Violation
 from sidecar.wire.check import check
 from sidecar.wire.constraints import CONSTRAINTS
+from sidecar.wire.registry import vendor_ids
 from sidecar.wire.rules import RULES
 
 Turn = dict[str, Any]
@@ -87,8 +88,8 @@ def test_a_clean_history_has_no_error(vendor: str) -> None:
 
 
 def test_every_vendor_of_the_protocol_has_constraints() -> None:
-    """The checker knows exactly the vendor ids of the protocol."""
-    assert set(CONSTRAINTS) == set(VENDORS)
+    """The checker knows exactly the vendors that can be projected to."""
+    assert set(CONSTRAINTS) == set(vendor_ids()) == set(VENDORS)
 
 
 def test_an_unknown_vendor_is_a_domain_error() -> None:
