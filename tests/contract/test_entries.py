@@ -101,6 +101,24 @@ entry = shaped(
 @given(st.one_of(entry, entry, entry, anything))
 def test_schema_and_reader_agree(value: Any) -> None:
     """An entry is valid by the published schema exactly when the reader takes it; what is written is valid again."""
+    agree(value)
+
+
+@given(block)
+def test_schema_and_reader_agree_on_blocks(value: Any) -> None:
+    """The same for one block, where the rules are the finest."""
+    agree({"message": {"role": "user", "content": [value]}})
+
+
+@given(st.one_of(reasoning, call, origin))
+def test_schema_and_reader_agree_on_parts(value: Any) -> None:
+    """The same for the parts of an assistant message."""
+    for member in ({"reasoning": [value]}, {"toolCalls": [value]}, {"origin": value}):
+        agree({"message": {"role": "assistant", **member}})
+
+
+def agree(value: Any) -> None:
+    """Ask both judges, and both again about what is written."""
     try:
         read = entry_from_json(value)
     except InvalidParams as error:
