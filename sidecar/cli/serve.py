@@ -19,9 +19,12 @@ def main(args: list[str]) -> int:
     settings = settings_from(parser.parse_args(args).store)
     # What is imported now lives as long as the process: looking for garbage among it only delays the first reply.
     gc.disable()
-    from sidecar.server.app import build_server
+    from sidecar.server.lazy_lsp import deferred_classes
 
-    server = build_server(settings)
+    with deferred_classes():
+        from sidecar.server.app import build_server
+
+        server = build_server(settings)
     gc.freeze()
     gc.enable()
     return server.start_io()

@@ -50,6 +50,7 @@ class SidecarServer(LanguageServer):
     def __init__(self, settings: Settings) -> None:
         super().__init__("history-sidecar", __version__, protocol_cls=SidecarProtocol, converter_factory=make_converter)
         self.settings = settings
+        self._store = open_store(settings.store)
         self.folders: tuple[Path, ...] = settings.folders
         self.served: tuple[str, ...] = ()
         self.documents: Documents | None = None
@@ -65,10 +66,10 @@ class SidecarServer(LanguageServer):
 
     async def _initialize(self, params: types.InitializeParams) -> None:
         options = options_of(params.initialization_options)
-        store = self.settings.store
+        store = self._store
         if options.store is not None and self.settings.store_is_default:
-            store = options.store
-        service = HistoryService(open_store(store), filters=filters_of(self.settings.mask))
+            store = open_store(options.store)
+        service = HistoryService(store, filters=filters_of(self.settings.mask))
         await service.open()
         client = options.client.name if options.client is not None else None
         if client is None and params.client_info is not None:

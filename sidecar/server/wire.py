@@ -16,8 +16,6 @@ from sidecar.server.history import Served
 from sidecar.server.protocol import Spliced
 from sidecar.service import Projections, compute
 from sidecar.wire.base import Item, Loss, Options, Violation
-from sidecar.wire.check import check
-from sidecar.wire.constraints import CONSTRAINTS
 from sidecar.wire.registry import vendor_ids
 
 
@@ -39,6 +37,9 @@ class WireHandlers:
             return await compute(len(items), _project, params, version, items, older, caches)
 
     async def check(self, params: t.CheckParams) -> t.CheckResult:
+        from sidecar.wire.check import check
+        from sidecar.wire.constraints import CONSTRAINTS
+
         if params.vendors is None:
             vendors = [vendor for vendor in vendor_ids() if vendor in CONSTRAINTS]
         else:

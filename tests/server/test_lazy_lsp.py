@@ -78,3 +78,27 @@ from lsprotocol import types
 print(make_converter().structure({{"capabilities": {{}}, "processId": 3}}, types.InitializeParams).process_id)
 """
     assert _run(script) == "3\n"
+
+
+def test_our_own_classes_may_be_deferred_as_well() -> None:
+    """Frozen, with options and defaults, equal and hashable as before, through a subclass too."""
+    script = """
+from sidecar.server.lazy_lsp import deferred_classes, _Mark
+with deferred_classes():
+    from sidecar.core import messages
+    from sidecar.contract import types
+assert isinstance(vars(messages.Entry)["__init__"], _Mark)
+class Sub(messages.Text):
+    pass
+assert Sub("x").text == "x"
+entry = messages.Entry.user("x", sender="s")
+assert entry == messages.Entry.user("x") and hash(messages.Text("a")) == hash(messages.Text("a"))
+for change in (lambda: setattr(entry, "id", "y"), lambda: messages.Entry(messages.Text("x"))):
+    try:
+        change()
+    except (AttributeError, TypeError):
+        continue
+    raise AssertionError("neither frozen nor keyword-only")
+assert messages.entry_from_json(messages.entry_to_json(entry)) == entry
+"""
+    _run(script)
