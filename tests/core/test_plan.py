@@ -1,0 +1,105 @@
+"""The planner keeps its 27 promises on conversations as agents leave them."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sidecar.core.errors import InvalidParams
+from sidecar.core.estimators import DEFAULT
+from sidecar.core.measures import Measure, measure
+from sidecar.core.messages import Entry, ToolCall
+from sidecar.core.plan import Costs, Request, plan_splice, thresholds
+from tests.core.plan_properties import PROPERTIES, Case, make_case
+
+CASES = st.integers(0, 2**48).map(lambda seed: make_case(Random(seed)))
+
+
+def test_there_are_27_properties() -> None:
+    """Each of the specification's properties has its function."""
+    assert [name.__name__[:3] for name in PROPERTIES] == [f"p{number:02}" for number in range(1, 28)]
+
+
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+@settings(max_examples=80, deadline=None)
+@given(case=CASES)
+def test_property(holds: object, case: Case) -> None:
+    """The property holds for every case."""
+    holds(plan_splice, case)  # type: ignore[operator]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+@settings(max_examples=3000, deadline=None)
+@given(case=CASES)
+def test_property_at_length(holds: object, case: Case) -> None:
+    """The same, long."""
+    holds(plan_splice, case)  # type: ignore[operator]
+
+
+def test_cases_reach_every_answer() -> None:
+    """The generator leads to every action and reason that the planner has, so that no property is vacuous."""
+    plans = [make_case(Random(seed)).plan(plan_splice) for seed in range(3000)]
+    assert {(plan.action, plan.reason) for plan in plans} == {
+        ("none", "under_trigger"),
+        ("none", "savings_too_small"),
+        ("splice", "fits"),
+        ("splice", "best_effort"),
+        ("elide", "fits"),
+        ("impossible", "no_cut_point"),
+        ("impossible", "nothing_droppable"),
+        ("impossible", "open_call_blocks"),
+    }
+    assert {relaxed for plan in plans for relaxed in plan.relaxed} == {"elide", "step", "fewerTurns"}
+
+
+def test_a_cut_in_a_live_tool_loop_warns() -> None:
+    """Where the vendor binds reasoning to its prefix, a cut inside the open turn says what is lost."""
+    from sidecar.core.messages import Assistant, Reasoning
+
+    entries = [Entry.user("go")]
+    for number in range(6):
+        call = ToolCall(id=f"c{number}", name="t", arguments="{}")
+        entries.append(Entry(message=Assistant(reasoning=(Reasoning(text="x", signature="s"),), tool_calls=(call,))))
+        entries.append(Entry.tool("r" * 40, call.id))
+    costs = Costs(counts=[100] * len(entries))
+    plan = plan_splice(entries, costs, Request(trigger=1000, target=700, summary_tokens=10, binds_reasoning=True))
+    assert (plan.action, plan.relaxed, plan.warnings) == (
+        "splice",
+        ("step", "fewerTurns"),
+        ("reasoning_lost_in_open_turn",),
+    )
+
+
+def test_shares_are_of_the_usable_window() -> None:
+    """Up to 1 a share of window less reserve, above 1 tokens; the least saving is a share of the window."""
+    found = thresholds(window=200_000, reserve_output=16_000, trigger=None, target=0.25, min_savings=None)
+    assert found == (147_200, 46_000, 20_000)
+    assert thresholds(window=None, reserve_output=None, trigger=900, target=2000, min_savings=0) == (900, 900, 0)
+    with pytest.raises(InvalidParams, match="guess"):
+        thresholds(window=None, reserve_output=None, trigger=None, target=10, min_savings=None)
+
+
+def test_ten_thousand_entries() -> None:
+    """Planning takes less than ten times the time of reading the entries' token counts from their measures."""
+    entries = []
+    for number in range(2500):
+        entries += [
+            Entry.user(f"question {number}"),
+            Entry.assistant("", tool_calls=[ToolCall(id=f"c{number}", name="t", arguments='{"a":1}')]),
+            Entry.tool("some output " * 20, f"c{number}"),
+            Entry.assistant("an answer"),
+        ]
+    packed = [measure(entry).pack() for entry in entries]
+    started = time.perf_counter()
+    counts = [DEFAULT.count(Measure.unpack(each)) for each in packed]
+    reading = time.perf_counter() - started
+    started = time.perf_counter()
+    plan = plan_splice(entries, Costs(counts=counts, elided_counts=counts), Request(trigger=1000, target=50_000))
+    planning = time.perf_counter() - started
+    assert plan.action == "splice"
+    assert planning < 10 * reading
