@@ -49,17 +49,17 @@ def test_only_what_is_new_is_shaped() -> None:
     cache = Cache()
     project(history[:-1], "openai-chat", Options(), cache)
     written = []
-    real = chat.ChatShaper.user_message
+    real = chat.ChatShaper.add
 
-    def counted(self: chat.ChatShaper, item: Item, blocks: list[object]) -> dict[str, object]:
-        written.append(item.index)
-        return real(self, item, blocks)  # type: ignore[arg-type]
+    def counted(self: chat.ChatShaper, unit: Item) -> None:
+        written.append(unit.index)
+        real(self, unit)
 
-    chat.ChatShaper.user_message = counted  # type: ignore[method-assign,assignment]
+    chat.ChatShaper.add = counted  # type: ignore[method-assign,assignment]
     try:
         warm = project(history, "openai-chat", Options(), cache)
     finally:
-        chat.ChatShaper.user_message = real  # type: ignore[method-assign]
+        chat.ChatShaper.add = real  # type: ignore[method-assign]
     assert written == [len(history) - 1]
     assert warm == project(history, "openai-chat", Options())
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Audio, Block, File, Image, Reasoning, Refusal, Text, VendorBlock
+from sidecar.core.messages import Assistant, Audio, Block, File, Image, Reasoning, Refusal, Text, User, VendorBlock
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object, arguments_text
 from sidecar.wire.passes.content import join_text, plain_text, with_error_prefix
-from sidecar.wire.passes.layout import Call
+from sidecar.wire.passes.layout import Call, Unit
 from sidecar.wire.passes.media import data_url
 from sidecar.wire.passes.reasoning import reasoning_of
 from sidecar.wire.passes.shaper import BaseShaper, Message, marker_places
@@ -29,6 +29,25 @@ class ChatShaper(BaseShaper):
         super().__init__(context, names)
         rules = self.rules
         self._writes_reasoning = rules.reasoning_on_calls is not None or rules.reasoning_always or self.PLACES_TEXT
+
+    def add(self, unit: Unit) -> None:
+        """Take the next unit; a plain text needs none of the passes, and most units are one."""
+        if isinstance(unit, Item) and not unit.elided:
+            plain = _plain(unit)
+            if plain is not None and self._may_follow(plain[0]):
+                self.leading = False
+                self.messages.append({"role": plain[0], "content": plain[1]})
+                return
+        super().add(unit)
+
+    def _may_follow(self, role: str) -> bool:
+        """Say whether a plain message of this role may simply be appended."""
+        last = self._last_role()
+        if role == "user":
+            return not (self.rules.alternate and last == "user") and not (self.rules.bridge and last == "tool")
+        if self._writes_reasoning or (self.rules.alternate and last == "assistant"):
+            return False
+        return self.rules.first == "any" or last not in _NONE_OR_SYSTEM
 
     PLACES_TEXT = False
     """`put_reasoning` has work to do on messages without reasoning too."""
@@ -301,6 +320,23 @@ class ChatShaper(BaseShaper):
 _SYSTEM = ("system", "developer")
 _NONE_OR_SYSTEM = ("", "system", "developer")
 _MARKED = ("system", "developer", "user")
+
+
+def _plain(item: Item) -> tuple[str, str] | None:
+    """Return role and text of a message that is one plain text and nothing else, or `None`."""
+    message = item.entry.message
+    if type(message) is User:
+        role, blocks = "user", message.content
+    elif type(message) is Assistant and not message.reasoning and not item.entry.agent:
+        role, blocks = "assistant", message.blocks
+    else:
+        return None
+    if len(blocks) != 1 or message.extra:
+        return None
+    block = blocks[0]
+    if type(block) is not Text or block.extra or not block.text or not block.text.isascii():
+        return None
+    return role, block.text
 
 
 def _last_text(content: Json) -> int | None:

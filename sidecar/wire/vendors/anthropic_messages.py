@@ -79,6 +79,8 @@ class AnthropicShaper(BlockShaper):
         super().__init__(context, names)
         self._waiting: list[tuple[Item, str]] = []
         """System text behind a user message; whether it may stay a system message shows with what follows."""
+        self._asking: Item | None = None
+        """The entry of the newest round of calls."""
 
     def fork(self, context: Context) -> AnthropicShaper:
         """Return an independent copy that writes to the report of `context`."""
@@ -142,6 +144,8 @@ class AnthropicShaper(BlockShaper):
 
     def call_parts(self, calls: Sent) -> list[Json]:
         """Return `tool_use` blocks."""
+        if calls:
+            self._asking = calls[0][0].item
         return [
             {
                 "type": "tool_use",
@@ -205,7 +209,7 @@ class AnthropicShaper(BlockShaper):
                     self.report.loss(
                         "X13",
                         "warning",
-                        None,
+                        self._asking,
                         "the tool round under way has no signed thinking; thinking must be off for this request",
                     )
                 return
