@@ -4,12 +4,14 @@ import { EDIT_SCHEME, MessageFiles } from './edit';
 import { SECTION } from './settings';
 import { Sidecar } from './sidecar';
 import { HistoryStatus } from './status';
-import { HistoryTree } from './tree';
+import { HistoryTree, Node } from './tree';
 
 /** What other extensions may use. */
 export interface Api {
   readonly isStarted: () => boolean;
   readonly request: <T>(method: string, params?: object) => Promise<T>;
+  /** The nodes of the tree below one, as the view shows them. */
+  readonly children: (node?: Node) => Promise<Node[]>;
 }
 
 export function activate(context: vscode.ExtensionContext): Api {
@@ -38,5 +40,9 @@ export function activate(context: vscode.ExtensionContext): Api {
     // A restored window shows a transcript already; its text comes from the sidecar.
     void sidecar.client().catch(() => undefined);
   }
-  return { isStarted: () => sidecar.isStarted, request: (method, params) => sidecar.request(method, params) };
+  return {
+    isStarted: () => sidecar.isStarted,
+    request: (method, params) => sidecar.request(method, params),
+    children: (node) => tree.getChildren(node),
+  };
 }

@@ -52,6 +52,10 @@ export class Sidecar implements vscode.Disposable {
     }
   }
 
+  log(error: unknown): void {
+    this.output.error(error instanceof Error ? error.message : String(error));
+  }
+
   showOutput(): void {
     this.output.show();
   }

@@ -63,7 +63,15 @@ export class HistoryTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
 
   async getChildren(node?: Node): Promise<Node[]> {
     if (!node) {
-      return this.histories().catch(() => []); // the welcome view says why
+      try {
+        const histories = await this.histories();
+        // Only now: while they are read, the view must not say that there are none.
+        void vscode.commands.executeCommand('setContext', 'historySidecar.empty', histories.length === 0);
+        return histories;
+      } catch (error) {
+        this.sidecar.log(error); // the welcome view says what to do
+        return [];
+      }
     }
     return node.kind === 'history' ? this.entries(node) : [];
   }

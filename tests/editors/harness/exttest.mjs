@@ -21,6 +21,9 @@ const browser = await chromium.launch(CHROMIUM);
 let code = 1;
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  if (process.env.CONSOLE) {
+    page.on('console', (message) => fs.appendFileSync(process.env.CONSOLE, `${message.text()}\n`));
+  }
   const done = new Promise((resolve, reject) => {
     page.exposeFunction('codeAutomationExit', resolve);
     setTimeout(() => reject(new Error('timed out')), 150000).unref();
@@ -34,14 +37,29 @@ try {
   ]);
   await page.goto(`${server.url}/?folder=${encodeURIComponent(workspace)}&payload=${encodeURIComponent(payload)}`);
   const wanted = path.join(stage, 'shot');
+  // A request names the picture; its second line is the text of a row that must be shown first, its third of one to click.
+  let busy = false;
   const shooter = setInterval(async () => {
-    if (fs.existsSync(wanted)) {
-      const name = fs.readFileSync(wanted, 'utf8').trim();
-      if (name) {
-        await page.screenshot({ path: path.join(process.env.ARTEFACTS, `${name}.png`) }).catch(() => {});
-        fs.rmSync(wanted, { force: true });
-      }
+    const request = !busy && fs.existsSync(wanted) ? fs.readFileSync(wanted, 'utf8').split('\n') : [''];
+    if (!request[0]) {
+      return;
     }
+    busy = true;
+    try {
+      if (request[1]) {
+        await page.locator('.monaco-list-row', { hasText: request[1] }).first().waitFor({ timeout: 30000 });
+      }
+      if (request[2]) {
+        await page.locator('.monaco-list-row', { hasText: request[2] }).first().click({ timeout: 30000 });
+      }
+      await page.screenshot({ path: path.join(process.env.ARTEFACTS, `${request[0]}.png`) });
+      fs.writeFileSync(`${wanted}.answer`, 'ok');
+    } catch (error) {
+      await page.screenshot({ path: path.join(process.env.ARTEFACTS, `${request[0]}-failed.png`) }).catch(() => {});
+      fs.writeFileSync(`${wanted}.answer`, String(error));
+    }
+    fs.rmSync(wanted, { force: true });
+    busy = false;
   }, 100);
   code = await done;
   clearInterval(shooter);

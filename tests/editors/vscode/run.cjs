@@ -6,6 +6,7 @@ const path = require('node:path');
 const vscode = require('vscode');
 
 const STAGE = process.env.STAGE;
+const ONLY = process.env.ONLY; // a part of a test's name, while working on it
 const tests = [];
 const test = (name, body) => tests.push([name, body]);
 const say = (line) => fs.appendFileSync(path.join(STAGE, 'report'), `${line}\n`);
@@ -25,11 +26,14 @@ async function until(what, condition, ms = 10000) {
   }
 }
 
-/** Ask the harness for a screenshot and wait until it is taken. */
-async function shot(name) {
+/** Ask the harness for a screenshot, once the workbench shows a row with this text; then another row may be clicked. */
+async function shot(name, row = '', click = '') {
   const file = path.join(STAGE, 'shot');
-  fs.writeFileSync(file, name);
-  await until('screenshot', () => !fs.existsSync(file));
+  fs.rmSync(`${file}.answer`, { force: true });
+  fs.writeFileSync(`${file}.new`, `${name}\n${row}\n${click}`);
+  fs.renameSync(`${file}.new`, file);
+  await until('screenshot', () => fs.existsSync(`${file}.answer`), 40000);
+  assert.equal(fs.readFileSync(`${file}.answer`, 'utf8'), 'ok');
 }
 
 const documentOf = (uri) => vscode.workspace.textDocuments.find((document) => document.uri.toString() === vscode.Uri.parse(uri).toString());
@@ -178,13 +182,18 @@ test('pins, titles, forks, cuts, undoes, renames and deletes', async () => {
 });
 
 test('lists histories and their entries in the tree', async () => {
-  await vscode.commands.executeCommand('historySidecar.histories.focus');
   await run('pin', 'live');
-  await run('open', 'live');
-  await pause(1500);
-  await vscode.commands.executeCommand('list.expand');
-  await pause(1000);
-  await shot('vscode-tree');
+  const histories = await api.children();
+  assert.equal(histories[0].info.history, 'live', 'pinned ones come first');
+  assert.deepEqual(histories.map((node) => node.info.history).sort(), ['big', 'live', 'odd', 'work/broken']);
+  const big = histories.find((node) => node.info.history === 'big');
+  const [more, first, ...rest] = await api.children(big);
+  assert.deepEqual([more.kind, more.earlier], ['more', 9900]);
+  assert.deepEqual([first.item.index, first.item.line, rest.length], [9900, 'message number 9900', 99]);
+  await run('open', 'odd');
+  await vscode.commands.executeCommand('historySidecar.histories.focus');
+  await shot('vscode-histories', 'work/broken', 'live');
+  await shot('vscode-tree', 'hello there');
 });
 
 test('what goes wrong is one sentence', async () => {
@@ -197,7 +206,7 @@ test('what goes wrong is one sentence', async () => {
 exports.run = async () => {
   say(`VS Code ${vscode.version}, Node ${process.version}`);
   let failed = 0;
-  for (const [name, body] of tests) {
+  for (const [name, body] of tests.filter(([title]) => !ONLY || title.includes(ONLY) || title.startsWith('starts'))) {
     try {
       await body();
       say(`ok - ${name}`);
