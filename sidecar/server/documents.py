@@ -20,7 +20,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from lsprotocol import types
 
 from sidecar.core.errors import InvalidParams, SidecarError
@@ -500,13 +500,15 @@ class Documents:
         """Answer `workspaceSymbol/resolve` with the line of the entry."""
         data = symbol.data if isinstance(symbol.data, dict) else {}
         history, entry_id = data.get("history"), data.get("entryId")
+        location = symbol.location
         if isinstance(history, str) and isinstance(entry_id, str):
             uri = history_uri(history)
             document = await self.shown(uri)
             at = document.place(entry_id) if document is not None else None
             line = self.ruler.line(document, document.spans[at].start_line) if document and at is not None else _LINE_0
-            symbol.location = types.Location(uri=uri, range=line)
-        return symbol
+            location = types.Location(uri=uri, range=line)
+        # The kind arrives as a bare number and has to go back as the enumeration.
+        return evolve(symbol, kind=types.SymbolKind(symbol.kind), location=location)
 
 
 _LINE_0 = types.Range(start=types.Position(line=0, character=0), end=types.Position(line=0, character=0))

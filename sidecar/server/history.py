@@ -156,6 +156,16 @@ class HistoryHandlers:
         page = await self._session.versions(params.history, cursor=params.cursor, limit=params.limit)
         return t.VersionsResult(data=[_version(row) for row in page.rows], next_cursor=page.cursor)
 
+    async def search(self, params: t.SearchParams) -> t.SearchResult:
+        page = await self._session.search(
+            params.query, prefix=params.prefix or "", cursor=params.cursor, limit=params.limit
+        )
+        hits = [
+            t.SearchHit(history=hit.history, entry_id=hit.entry_id, index=hit.index, snippet=hit.snippet, rank=hit.rank)
+            for hit in page.rows
+        ]
+        return t.SearchResult(data=hits, next_cursor=page.cursor)
+
     async def subscribe(self, params: t.SubscribeParams) -> t.SubscribeResult:
         subscription, version = await self._session.subscribe(
             params.history, params.prefix or "", with_entries=params.entries

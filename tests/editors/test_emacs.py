@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from conftest import HERE, ROOT, Stage, check_killed, check_odd_history, program, run_editor
+from editor_stage import HERE, ROOT, Stage, check_killed, check_odd_history, program, run_editor
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import CACHE, HERE, ROOT, Stage, check_killed, check_odd_history, missing, run_editor
+from editor_stage import CACHE, HERE, ROOT, Stage, check_killed, check_odd_history, missing, run_editor
 
 
 @pytest.fixture

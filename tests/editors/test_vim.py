@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from conftest import HERE, Stage, check_killed, check_odd_history, missing, program, run_editor
+from editor_stage import HERE, Stage, check_killed, check_odd_history, missing, program, run_editor
 
 
 @pytest.fixture

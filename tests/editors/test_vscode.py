@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ARTEFACTS, CACHE, HERE, ROOT, Stage, check_odd_history, missing, run_editor
+from editor_stage import ARTEFACTS, CACHE, HERE, ROOT, Stage, check_odd_history, missing, run_editor
 
 EXTENSION = ROOT / "editors" / "vscode"
 
