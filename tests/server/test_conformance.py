@@ -19,12 +19,6 @@ SESSIONS = list(sessions())
 SIDECAR_IN_MEMORY = (*SIDECAR, "--store", ":memory:")
 
 
-UNFINISHED = {
-    "prune": "the SQLite engine does not prune yet",
-}
-"""Sessions whose methods are served but not whole; empty it."""
-
-
 @cache
 def validator(name: str) -> Draft202012Validator:
     """Return the judge of one type."""
@@ -50,13 +44,11 @@ def served() -> set[str]:
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem)
-def test_session(path: Path, tmp_path: Path, served: set[str], request: pytest.FixtureRequest) -> None:
+def test_session(path: Path, tmp_path: Path, served: set[str]) -> None:
     """The server answers as the session says, and every result is what the contract says."""
     missing = set(read(path)[0]["methods"]) - served
     if missing:
         pytest.skip(f"not served yet: {', '.join(sorted(missing))}")
-    if path.stem in UNFINISHED:
-        request.applymarker(pytest.mark.xfail(reason=UNFINISHED[path.stem]))
     Replay(path, tmp_path, judge).run()
 
 
