@@ -736,8 +736,9 @@ def ollama(judged: Judge, body: Mapping[str, Json]) -> None:
             judged.need(role == "user", "X15", path, "image outside a user message")
         if role == "tool":
             if judged.need(bool(waiting), "X2", path, "result without a call in front"):
-                judged.need(message.get("tool_name") in waiting, "X2", path, "result of another tool")
-                waiting.remove(message["tool_name"])
+                name = message.get("tool_name", waiting[0])
+                if judged.need(name in waiting, "X2", path, "result of another tool"):
+                    waiting.remove(name)
             continue
         judged.need(not waiting, "X1", path, "call without a result directly behind")
         if "tool_calls" in message:
