@@ -1,0 +1,89 @@
+"""How near the estimates come on texts that were not used for fitting, against counts of the real vocabularies.
+
+The counts were made by `tests/bench/tokens_sample.py`. For Claude there is no open vocabulary to count with.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.estimators import counter
+from sidecar.core.exact import count_exactly
+from sidecar.core.measures import count_classes, measure
+from sidecar.core.messages import Entry
+from sidecar.core.profiles import profile
+
+SAMPLE = [
+    json.loads(line) for line in Path(__file__).with_name("token_sample.jsonl").read_text(encoding="utf-8").splitlines()
+]
+FAMILIES = sorted(SAMPLE[0]["tokens"])
+
+
+def errors(profile_id: str) -> dict[str, list[float]]:
+    """Signed relative errors of a profile by class of text."""
+    counting = counter(profile_id)
+    framing = profile(profile_id).message
+    found = defaultdict(list)
+    for row in SAMPLE:
+        estimate = counting.count(measure(Entry.user(row["text"]))) - framing
+        found[row["class"]].append(estimate / row["tokens"][profile_id] - 1)
+    return found
+
+
+def bytes4_error(profile_id: str) -> float:
+    """Mean absolute error of bytes by four, macro over classes."""
+    found = defaultdict(list)
+    for row in SAMPLE:
+        found[row["class"]].append(abs(len(row["text"].encode()) / 4 / row["tokens"][profile_id] - 1))
+    return sum(sum(each) / len(each) for each in found.values()) / len(found)
+
+
+@pytest.mark.parametrize("profile_id", ["openai-o200k", "google-gemma", "deepseek"])
+def test_mean_error_over_classes_of_text(profile_id: str) -> None:
+    """At most 9 % on average over classes, less than half of bytes by four, and CJK within 15 % either way."""
+    found = errors(profile_id)
+    assert len(found) >= 15
+    macro = sum(sum(map(abs, each)) / len(each) for each in found.values()) / len(found)
+    assert macro <= 0.09
+    assert macro < bytes4_error(profile_id) / 2
+    for language in ("chinese", "japanese", "korean"):
+        assert abs(sum(found[language]) / len(found[language])) <= 0.15, language
+
+
+@pytest.mark.parametrize("profile_id", FAMILIES)
+def test_bounds_hold_for_nine_of_ten_texts(profile_id: str) -> None:
+    """The share by which a profile says it may be off covers about nine of ten texts of the sample."""
+    every = [abs(error) for each in errors(profile_id).values() for error in each]
+    within = sum(error <= profile(profile_id).spread for error in every) / len(every)
+    assert within >= 0.87
+
+
+def test_the_sample_is_what_the_vocabularies_count() -> None:
+    """The stored counts are those of the installed vocabularies."""
+    pytest.importorskip("splintr")
+    for row in SAMPLE[::7]:
+        for profile_id in ("openai-o200k", "deepseek"):
+            vocabulary = profile(profile_id).exact
+            assert vocabulary is not None
+            assert count_exactly(vocabulary, row["text"]) == row["tokens"][profile_id]
+
+
+def test_counting_is_fast_enough_to_never_matter() -> None:
+    """Counting classes takes at most as long as 160 times mapping the bytes once."""
+    text = "\n".join(row["text"] for row in SAMPLE if row["text"].isascii()).encode() * 4
+    table = bytes(range(256))
+
+    def best(work: object) -> float:
+        times = []
+        for _ in range(9):
+            started = time.perf_counter()
+            work()  # type: ignore[operator]
+            times.append(time.perf_counter() - started)
+        return min(times)
+
+    assert best(lambda: count_classes(text)) < 160 * best(lambda: text.translate(table))
