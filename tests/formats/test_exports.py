@@ -11,7 +11,7 @@ from entries import entries as any_entries
 from hypothesis import given, settings
 
 from sidecar.core.errors import InvalidParams
-from sidecar.core.messages import Assistant, Entry, Reasoning, Text, Tool, ToolCall
+from sidecar.core.messages import Assistant, Entry, Reasoning, Text, Tool, ToolCall, VendorBlock
 from sidecar.formats.transfer import export, exportable, import_text
 
 KEY = "sk-ant-" + "a1B2" * 8
@@ -153,3 +153,15 @@ def test_secrets_are_masked_and_counted() -> None:
         written = export(talk, form, redact=True).text
         assert aws not in written and "hunter22" not in written and "MIIEow" not in written
         assert not re.search(r"my key sk-ant", written)
+
+
+def test_opaque_bytes_inside_json_stay() -> None:
+    """Blocks of a vendor and source fields keep what somebody signed or sealed, while their texts are masked."""
+    item = {"type": "compaction", "encrypted_content": f"gA{KEY}", "note": f"see {KEY}"}
+    meta = {"sidecar/import": {"fields": {"thoughtSignature": KEY, "stdout": KEY}}}
+    message = Assistant(content=(VendorBlock("openai-responses", item),))
+    text = export([Entry(message=message, id="a", ts=1, meta=meta)], "own-jsonl", redact=True).text
+    [entry] = import_text("own-jsonl", text).histories[0].entries
+    assert isinstance(entry.message, Assistant)
+    assert entry.message.blocks == (VendorBlock("openai-responses", {**item, "note": "see [redacted: API key]"}),)
+    assert entry.meta == {"sidecar/import": {"fields": {"thoughtSignature": KEY, "stdout": "[redacted: API key]"}}}

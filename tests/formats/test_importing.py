@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from sidecar.client import Sidecar
 from sidecar.core.errors import InvalidParams, OperationReused, Unparsable, VersionMismatch
@@ -155,6 +156,18 @@ def test_a_file_of_many_conversations_fills_many_histories() -> None:
         found = await take(session, TEA, all_branches=True)
         assert [outcome.history for outcome in found] == ["h", "h/branch-1"]
         assert (await texts(session, "h/branch-1"))[-1] == "No."
+
+    in_store(test)
+
+
+def test_into_a_history_that_has_the_entries() -> None:
+    """Entries that the history holds already, in whatever way they came, are not added again."""
+
+    async def test(session: Session) -> None:
+        await session.append("h", [evolve(Entry.user("a"), id="a"), Entry.user("mine")])
+        (outcome,) = await take(session, talk("a", "b"))
+        assert (outcome.entry_ids, outcome.skipped) == (("b",), 1)
+        assert await texts(session) == ["a", "mine", "b"]
 
     in_store(test)
 
