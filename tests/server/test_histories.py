@@ -43,7 +43,9 @@ def test_every_method_is_served_or_not_announced(shared: Process) -> None:
     discovered = {method["name"] for method in shared.result("rpc.discover")["methods"]}
     for method in METHODS:
         if method.kind == "request":
-            unknown = shared.call(method.name).get("error", {}).get("code") == -32601
+            code = shared.call(method.name).get("error", {}).get("code")
+            unknown = code == -32601
+            assert code != -32603, method.name
             assert unknown == (method.name not in discovered), method.name
             if method.noun == "history":
                 assert (method.verb in announced) == (not unknown), method.name
