@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "revert": ("sidecar.cli.histories:revert", "Bring back what a history held at a version."),
     "check": ("sidecar.cli.inspect:check", "Say what vendors would refuse; exit code 1 where something would be."),
     "project": ("sidecar.cli.inspect:project", "Print the message list that a vendor accepts."),
+    "tokens": ("sidecar.cli.tokens:tokens", "Show where the context goes and what a compaction would free."),
     "call": ("sidecar.cli.call:call", "Send one request to a sidecar of its own."),
     "doctor": ("sidecar.cli.doctor:doctor", "Report on the installation, the store and the tools found."),
     "completion": ("sidecar.cli.doctor:completion", "Print the completion script for a shell."),
