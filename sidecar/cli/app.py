@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "call": ("sidecar.cli.call:call", "Send one request to a sidecar of its own."),
     "doctor": ("sidecar.cli.doctor:doctor", "Report on the installation, the store and the tools found."),
     "completion": ("sidecar.cli.doctor:completion", "Print the completion script for a shell."),
+    "store": ("sidecar.cli.store:store", "Look after the store: info, check, backup, recover, prune, migrate."),
     "serve": ("sidecar.cli.serve:command", "Serve JSON-RPC over stdio (the default)."),
     "demo": ("sidecar.cli.demo:command", "Show an agent conversation with a real sidecar."),
     "protocol": ("sidecar.cli.protocol:command", "Print the protocol: OpenRPC, JSON Schema, types, reference."),

@@ -24,10 +24,13 @@ PIECE = 500
 """Entries that one piece of pruning destroys."""
 _ALL = 1 << 62
 
+SIZE_STEPS = (10_000, 5_000, 2_000, 1_000, 500, 200, 100, 50, 20, 10, 5, 2, 1)
+"""Counts of versions that pruning to a size tries, the gentlest first."""
+
 
 @frozen(kw_only=True)
 class Rule:
-    """What to keep; `everything_dead` takes deleted histories whatever their age."""
+    """What to keep of each history; `None` is no rule."""
 
     keep_versions: int | None = None
     before: int | None = None

@@ -24,7 +24,10 @@ except ImportError:  # Windows: SQLite's own locks and busy handler keep writers
 
 ENGINE = "sqlite"
 LOCK_SECONDS = 10.0
-_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "lustre", "gpfs", "afs", "ceph", "glusterfs")
+_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "lustre", "gpfs", "afs", "ceph", "glusterfs",
+    "fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "fuse.glusterfs", "fuse.ceph", "fuse.davfs", "prl_fs",
+    "vboxsf", "drvfs",
+)  # fmt: skip
 
 
 def prepare(path: Path) -> None:

@@ -70,6 +70,17 @@ STEPS: list[str] = [_TABLES]
 SCHEMA = len(STEPS)
 
 
+def require_safe_library(version: str) -> None:
+    """Refuse a SQLite library that can lose committed pages when a checkpoint races with a commit.
+
+    The WAL-reset bug: 3.7.0 to 3.51.2, fixed in 3.51.3, 3.50.7 and 3.44.6; 3.52.0 was withdrawn (sqlite.org/changes).
+    """
+    found = tuple(int(part) for part in version.split("."))[:3]
+    backported = found[:2] in ((3, 50), (3, 44)) and found[2] >= (7 if found[1] == 50 else 6)
+    if (found < (3, 51, 3) and not backported) or found == (3, 52, 0):
+        raise StorageUnavailable("this SQLite library is not safe for a shared store", "sqlite", detail="library")
+
+
 def configure(connection: apsw.Connection, *, writer: bool) -> None:
     """Apply the settings of every connection; each has its reason in the design evidence for storage."""
     execute = connection.execute
@@ -93,6 +104,7 @@ def migrate(connection: apsw.Connection) -> None:
             raise StorageUnavailable("the store was written by a newer release", "sqlite", detail="newerSchema")
         return
     if found == SCHEMA:
+        execute("PRAGMA journal_mode=WAL")  # a backup that is now the store was written without a log
         return
     if found == 0:
         execute("PRAGMA page_size=4096")

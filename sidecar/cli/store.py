@@ -1,0 +1,229 @@
+"""`store info | check | backup | recover | prune | migrate`: looking after the store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import click
+from attrs import asdict
+
+from sidecar.cli.output import Failed, err, failed, json_option, out, plain, print_json, store_option
+from sidecar.config import settings_from
+from sidecar.core.errors import SidecarError
+from sidecar.core.jsontext import Json
+from sidecar.store import open_store
+from sidecar.store.base import Pruned, Store
+from sidecar.store.checking import Finding
+from sidecar.store.retention import SIZE_STEPS
+
+DAY = 86_400_000
+T = TypeVar("T")
+
+
+@click.group()
+def store() -> None:
+    """Look after the store."""
+
+
+@store.command()
+@json_option
+@store_option
+def info(as_json: bool, store: str | None) -> None:
+    """Say what the store holds and how large it is."""
+    from sidecar.store.sqlite import care
+
+    with _domain_errors():
+        found = asdict(care.facts(_file(store)))
+    if as_json:
+        print_json({_camel(name): value for name, value in found.items()})
+        return
+    for name, value in found.items():
+        out().print(plain(f"{name.replace('_', ' '):<12} {_amount(name, value)}"))
+
+
+@store.command()
+@json_option
+@store_option
+def check(as_json: bool, store: str | None) -> int:
+    """Check that every version of every history reads back; exit code 1 where something is wrong."""
+    from sidecar.store.sqlite import care
+
+    with _domain_errors():
+        findings = care.check(_file(store))
+    _print_findings(findings, as_json, "every version of every history reads back")
+    return 1 if findings else 0
+
+
+@store.command()
+@click.argument("target", type=click.Path(path_type=Path))
+@json_option
+@store_option
+def backup(target: Path, as_json: bool, store: str | None) -> None:
+    """Write one consistent, checked copy to the new file TARGET; the store stays in use meanwhile."""
+    from sidecar.store.sqlite import care
+
+    with _domain_errors():
+        size = care.backup(_file(store), target)
+    if as_json:
+        print_json({"bytes": size})
+    else:
+        out().print(plain(f"{_amount('bytes', size)} written and checked"))
+
+
+@store.command()
+@click.argument("target", type=click.Path(path_type=Path))
+@json_option
+@store_option
+def recover(target: Path, as_json: bool, store: str | None) -> int:
+    """Copy what can be read of a damaged store to the new file TARGET; exit code 1 where something is missing."""
+    from sidecar.store.sqlite import care
+
+    with _domain_errors():
+        done = care.recover(_file(store), target, lambda table: err().print(plain(table, "dim")))
+    if as_json:
+        print_json({"rows": done.rows, "lostRanges": done.lost_ranges, "findings": _findings_json(done.findings)})
+    else:
+        out().print(plain(f"{done.rows} rows copied, {done.lost_ranges} stretches could not be read"))
+        _print_findings(done.findings, False, "every version that came over reads back")
+    return 1 if done.findings or done.lost_ranges else 0
+
+
+@store.command()
+@click.argument("history", required=False)
+@click.option("--keep-versions", type=click.IntRange(1), help="Keep this many newest versions of each history.")
+@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Destroy only what is older.")
+@click.option("--to-size", type=click.IntRange(1), metavar="MIB", help="Destroy old versions until this much is left.")
+@click.option("--purge", is_flag=True, help="Destroy the history itself, without a trace; forks keep what they show.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be destroyed.")
+@json_option
+@store_option
+def prune(
+    history: str | None,
+    keep_versions: int | None,
+    older_than: int | None,
+    to_size: int | None,
+    purge: bool,
+    dry_run: bool,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Destroy old versions and deleted histories; the newest version of a history always stays."""
+    if purge and (history is None or dry_run):
+        raise Failed("--purge needs the name of a history and has no dry run")
+    now = int(time.time() * 1000)
+    before = None if older_than is None else now - older_than * DAY
+
+    async def work(opened: Store) -> Pruned:
+        if purge:
+            assert history is not None
+            return await opened.purge(history, at=now)
+        keep = keep_versions
+        if to_size is not None:
+            keep = await _keep_for_size(opened, history, to_size << 20, before, _held(store))
+        return await opened.prune(history, keep_versions=keep, before=before, dry_run=dry_run)
+
+    pruned = _with_store(store, work)
+    if as_json:
+        print_json({"freedBytes": pruned.freed_bytes, "versionsDropped": pruned.versions_dropped, "dryRun": dry_run})
+    else:
+        would = "would go" if dry_run else "are gone"
+        out().print(plain(f"{pruned.versions_dropped} versions and {_amount('bytes', pruned.freed_bytes)} {would}"))
+
+
+@store.command()
+@json_option
+@store_option
+def migrate(as_json: bool, store: str | None) -> None:
+    """Bring the store to this release's schema; opening it does the same."""
+    from sidecar.store.sqlite.schema import SCHEMA
+
+    async def work(opened: Store) -> str:
+        return opened.engine
+
+    engine = _with_store(store, work)
+    if as_json:
+        print_json({"engine": engine, "schema": SCHEMA})
+    else:
+        out().print(plain(f"the {engine} store is at schema {SCHEMA}"))
+
+
+async def _keep_for_size(opened: Store, history: str | None, most: int, before: int | None, held: int) -> int:
+    for keep in SIZE_STEPS:
+        would = await opened.prune(history, keep_versions=keep, before=before, dry_run=True)
+        if held - would.freed_bytes <= most:
+            return keep
+    return SIZE_STEPS[-1]
+
+
+def _held(store: str | None) -> int:
+    from sidecar.store.sqlite import care
+
+    facts = care.facts(_file(store))
+    return facts.body_bytes + facts.blob_bytes
+
+
+def _with_store(store: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
+    async def run() -> T:
+        opened = open_store(settings_from(store).store)
+        await opened.open()
+        try:
+            return await work(opened)
+        finally:
+            await opened.close()
+
+    with _domain_errors():
+        return asyncio.run(run())
+
+
+def _file(store: str | None) -> Path:
+    place = settings_from(store).store
+    if place.startswith(("postgresql://", "postgres://")):
+        raise Failed("this is for SQLite files", "pg_dump and VACUUM do the same for a database")
+    if place == ":memory:":
+        raise Failed("a store in memory has nothing to look after")
+    return Path(place).expanduser().absolute()
+
+
+class _domain_errors:  # noqa: N801 - reads as a phrase in `with`
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> Literal[False]:
+        if isinstance(error, SidecarError):
+            raise failed(error) from None
+        return False
+
+
+def _findings_json(findings: tuple[Finding, ...]) -> list[Json]:
+    return [asdict(finding) for finding in findings]
+
+
+def _print_findings(findings: tuple[Finding, ...], as_json: bool, well: str) -> None:
+    if as_json:
+        print_json({"ok": not findings, "findings": _findings_json(findings)})
+        return
+    for finding in findings:
+        where = f"{finding.history} at version {finding.version}: " if finding.history else ""
+        out().print(plain(f"{where}{finding.problem}"))
+    if not findings:
+        out().print(plain(well))
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def _amount(name: str, value: int) -> str:
+    if "bytes" not in name:
+        return str(value)
+    size = float(value)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1024
+    raise AssertionError("unreachable")
