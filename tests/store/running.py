@@ -33,3 +33,8 @@ def filled(path: Path) -> None:
         await store.close()
 
     asyncio.run(work())
+
+
+def summary(name: str) -> Entry:
+    """Return a stamped summary."""
+    return evolve(Entry.summary("s"), id=name, ts=1)
