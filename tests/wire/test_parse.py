@@ -676,6 +676,19 @@ def test_a_request_becomes_entries(vendor: str, body: dict[str, Any], entries: l
     assert parsed.usage is None
 
 
+def test_results_without_ids_answer_the_calls_that_are_still_open() -> None:
+    """Of two calls of one tool, a result with an id answers its own, and one without an id the other."""
+    calls = [{"functionCall": {"id": name, "name": "f", "args": {}}} for name in ("a", "b")]
+    results = [
+        {"functionResponse": {"id": "a", "name": "f", "response": {"output": "1"}}},
+        {"functionResponse": {"name": "f", "response": {"output": "2"}}},
+    ]
+    contents = [{"role": "model", "parts": calls}, {"role": "user", "parts": results}]
+    parsed = parse("gemini", "request", {"contents": contents})
+    assert [entry.tool_call_id for entry in parsed.entries[1:]] == ["a", "b"]
+    assert parsed.losses == ()
+
+
 def test_a_bare_list_is_a_request() -> None:
     """The message list alone is read like the request around it."""
     messages = REQUESTS[0][1]["messages"]
