@@ -6,6 +6,7 @@ not installed skips with the line that installs it; with `CI=true` it fails.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -199,10 +200,8 @@ def run_editor(argv: list[str], stage: Stage, *, timeout: float = 120, cwd: Path
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """End a process and all its children."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
