@@ -211,3 +211,17 @@ def test_the_checker_names_the_fault_of_each_report(report: dict[str, Any]) -> N
     vendor = vendor if vendor in VENDORS else "openai-chat"
     named = {one.rule for one in check(items_of(report["messages"]), [vendor], options_of(report["context"]))}
     assert bool(named & set(report["rules"])) == (report["id"] not in IN_ORDER), sorted(named)
+
+
+def test_two_participants_in_a_row_alternate_where_they_must() -> None:
+    """Strict alternation joins what two named participants said, and says that the names are lost."""
+    history = items_of(
+        [
+            {"role": "user", "content": "a", "name": "ann"},
+            {"role": "user", "content": "b"},
+            {"role": "user", "content": "c"},
+        ]
+    )
+    projected = project(history, "openai-chat", Options(capabilities={"strictTemplate": True}))
+    assert projected.body["messages"] == [{"role": "user", "content": "a\n\nb\n\nc"}]
+    assert [loss.rule for loss in projected.losses] == ["X19"]

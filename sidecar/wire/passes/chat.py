@@ -266,7 +266,12 @@ class ChatShaper(BaseShaper):
             self.messages.append({"role": "user", "content": text})
         if rules.alternate and self.messages:
             last = self.messages[-1]
-            if last["role"] == role and "tool_calls" not in last and last.get("name") == message.get("name"):
+            if last["role"] == role and "tool_calls" not in last:
+                if last.get("name") != message.get("name"):
+                    # Roles must alternate, and one message has one name: neither name would be true of both.
+                    self.report.loss("X19", "warning", item, "the names of two who speak in one message are not sent")
+                    last.pop("name", None)
+                    message.pop("name", None)
                 self.report.repair("X12", item, "merged", f"neighbouring {role} messages are sent as one")
                 _merge(last, message, self.rules.reasoning_key)
                 return
