@@ -6,6 +6,7 @@ The counts were made by `tests/bench/tokens_sample.py`. For Claude there is no o
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from sidecar.core.estimators import counter
 from sidecar.core.exact import count_exactly
+from sidecar.core.ledger import DEFAULT_KEY, Recorded, estimate, recorded
 from sidecar.core.measures import count_classes, measure
 from sidecar.core.messages import Entry
 from sidecar.core.profiles import profile
@@ -87,3 +89,31 @@ def test_counting_is_fast_enough_to_never_matter() -> None:
         return min(times)
 
     assert best(lambda: count_classes(text)) < 160 * best(lambda: text.translate(table))
+
+
+@pytest.mark.parametrize("estimator", ["matching", "generic"])
+@pytest.mark.parametrize("profile_id", ["openai-o200k", "google-gemma", "deepseek"])
+def test_sessions_of_real_texts(profile_id: str, estimator: str) -> None:
+    """With recorded totals the next call comes within 1 % on average, and right after a splice within 4 %."""
+    counting = counter(profile_id if estimator == "matching" else "generic")
+    next_call, spliced = [], []
+    for seed in range(20):
+        dice = random.Random(seed)
+        rows = dice.choices(SAMPLE, k=60)
+        overhead = dice.randrange(2_500, 19_000)
+        counts = [counting.count(measure(Entry.user(row["text"]))) for row in rows]
+        truths = [row["tokens"][profile_id] + 4 for row in rows]
+        stored, previous = None, None
+        for size in range(2, 61, 2):
+            truth = overhead + sum(truths[:size])
+            if previous is not None:
+                found = estimate(counting, counts[:size], baseline=previous, stored=stored)
+                assert found.tokens is not None
+                next_call.append(abs(found.tokens / truth - 1))
+            stored = recorded(stored, DEFAULT_KEY, tokens=truth, counts=counts[:size], previous=previous)
+            previous = Recorded(tokens=truth, len=size)
+        after = estimate(counting, counts[40:], baseline=None, stored=stored)
+        assert after.tokens is not None
+        spliced.append(abs(after.tokens / (overhead + sum(truths[40:])) - 1))
+    assert sum(next_call) / len(next_call) < 0.01
+    assert sum(spliced) / len(spliced) < 0.04
