@@ -158,11 +158,13 @@ def test_errors_are_one_line_with_a_hint(shell: Shell) -> None:
 def test_import_check_project_export(shell: Shell) -> None:
     """A folder of transcripts comes in once, is checked like code, projected, and goes out again."""
     plan = shell.json("import", str(DATA / "claude-code"), "-n")
-    assert plan["dryRun"] and sum(h["new"] for file in plan["files"] for h in file["histories"]) == 16
+    planned = sum(history["new"] for file in plan["files"] for history in file["histories"])
+    assert plan["dryRun"] and planned > 10
     assert shell.json("list") == []
     text = shell("import", str(DATA / "claude-code"), str(DATA / "goose/*.jsonl"))
     assert re.search(r"^claude-code/claude-code/rewound +claude-code +4 +Tea$", text, re.MULTILINE)
     assert "parallel-calls.jsonl: warning: line 8 is not JSON and was skipped [tornLine]" in shell.said
+    assert sum(row["len"] for row in shell.json("list", "claude-code/")) == planned
     again = shell.json("import", str(DATA / "claude-code"))
     assert sum(h["new"] for file in again["files"] for h in file["histories"]) == 0
     name = "claude-code/claude-code/parallel-calls"
