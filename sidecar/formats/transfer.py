@@ -96,10 +96,13 @@ def export(
     *,
     redact: bool = False,
     title: str | None = None,
+    version: int | None = None,
     options: Options | None = None,
     items: Sequence[Item] | None = None,
 ) -> Exported:
     """Write entries in a format or as a vendor's request body; `items` carries what the history knows of them.
+
+    `title` and `version` go into a document that says which history it shows.
 
     Raises `InvalidParams` for a format that can only be read.
     """
@@ -110,7 +113,7 @@ def export(
         text = b"".join(own_jsonl.write(entries)).decode("utf-8")
         return Exported(format=form, text=text, losses=redactor.losses, extension=".jsonl")
     if form == "markdown":
-        text = markdown.write(entries, title=title)
+        text = markdown.write(entries, title=title, version=version)
         return Exported(format=form, text=text, losses=redactor.losses, extension=".md")
     if form == "html":
         text = render_html(entries, title=title).text

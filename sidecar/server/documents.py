@@ -152,6 +152,14 @@ class Documents:
         except SidecarError:
             return None
 
+    async def _file(self, uri: str, source: str) -> Document | None:
+        document = file_document(uri, source)
+        if document is None or document.version:
+            return document
+        # A file that does not say its version shows the newest, as far as anybody can tell.
+        answer = await self.call("history/len", {"history": document.history})
+        return evolve(document, version=int(answer["version"]))
+
     def _source(self, uri: str) -> str | None:
         held = self._server.protocol.workspace.text_documents.get(uri)
         return held.source if held is not None else None

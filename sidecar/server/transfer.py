@@ -86,7 +86,14 @@ class TransferHandlers:
         version, items = await self._server.session.items(params.history, params.at_version, injected=False)
         entries = [item.entry for item in items]
         exported = await compute(
-            len(items), export, entries, params.format, redact=params.redact, title=params.history, items=items
+            len(items),
+            export,
+            entries,
+            params.format,
+            redact=params.redact,
+            title=params.history,
+            version=version,
+            items=items,
         )
         content = exported.text.encode("utf-8", "backslashreplace")
         if params.uri is None:

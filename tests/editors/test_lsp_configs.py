@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 from editor_stage import ROOT, Stage, missing, program, run_editor
 
-from sidecar.core.messages import entry_from_json
-from sidecar.render import render_markdown
-
 LSP = ROOT / "editors" / "lsp"
 
 
@@ -60,10 +57,9 @@ def test_eglot(stage: Stage) -> None:
     """Eglot shows what vendors would refuse in an exported file, by the configuration as it stands."""
     emacs = program("emacs", "emacs")
     with stage.sidecar() as sidecar:
-        stored = sidecar.call("history/snapshot", history="work/broken")
-    entries = [entry_from_json(item) for item in stored["entries"]]
+        text = sidecar.call("history/export", history="work/broken", format="markdown")["text"]
     file = stage.folder / "broken.history.md"
-    file.write_text(render_markdown(entries, title="work/broken", version=stored["version"], marks=True).text)
+    file.write_text(text)
     probe = subprocess.run(
         [emacs, "--batch", "-f", "package-initialize", "--eval", "(kill-emacs (if (require 'eglot nil t) 0 1))"],
         capture_output=True,

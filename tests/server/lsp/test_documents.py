@@ -9,9 +9,6 @@ from typing import Any
 
 from lsp_editor import RICH, Editor, message, notification, talk
 
-from sidecar.core.messages import entry_from_json
-from sidecar.render import render_markdown
-
 
 def lines_of(text: str, start: str) -> list[int]:
     return [number for number, line in enumerate(text.split("\n")) if line.startswith(start)]
@@ -301,9 +298,7 @@ def test_a_client_that_does_not_pull_is_pushed_to(plain: Editor) -> None:
 def test_a_rendered_file_is_treated_alike(plain: Editor, tmp_path: Path) -> None:
     """A `*.history.md` file has symbols, jumps and diagnostics, and says when it is out of date."""
     plain.append("in/file", *talk(call_answered=False))
-    stored = plain.result("history/snapshot", history="in/file")
-    entries = [entry_from_json(item) for item in stored["entries"]]
-    text = render_markdown(entries, title="in/file", version=stored["version"], marks=True).text
+    text = plain.result("history/export", history="in/file", format="markdown")["text"]
     uri = (tmp_path / "x.history.md").as_uri()
     plain.open(uri, text)
     names = [item["name"] for item in plain.document("documentSymbol", uri)]
@@ -318,6 +313,10 @@ def test_a_rendered_file_is_treated_alike(plain: Editor, tmp_path: Path) -> None
     assert plain.at("hover", uri, lines_of(text, "## 1.")[0])["contents"]["value"].startswith("**1. assistant**")
     plain.append("in/file", message("later", "user", "x"))
     plain.until(lambda: "outdated" in codes())
+    unversioned = (tmp_path / "y.history.md").as_uri()
+    plain.open(unversioned, text.replace(',"version":1', ""))
+    hover = plain.at("hover", unversioned, lines_of(text, "## 0.")[0])
+    assert "How vendors will see it" in hover["contents"]["value"]
 
 
 def test_lenses_and_hints_are_opt_in(editor: Editor) -> None:
