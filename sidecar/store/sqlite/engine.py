@@ -139,14 +139,13 @@ class SqliteStore(StoreFront):
                     self._sentinel.check()
                     results += self._batch(rest)
                     self._checkpoint()
-            except SidecarError as error:
-                results += [error] * len(rest)
             except apsw.Error as error:
+                # A checkpoint that fails comes after the commit: what is in `results` by then is done and durable.
+                results += [storage_error(error)] * (len(mutations) - len(results))
                 if poisons(error):
                     self._reopen()
-                results += [storage_error(error)] * len(rest)
             except Exception as error:  # noqa: BLE001 - a defect must fail its batch, not end the writer thread
-                results += [error] * len(rest)
+                results += [error] * (len(mutations) - len(results))
         self._bells.ring()
         return results
 
@@ -208,7 +207,7 @@ class SqliteStore(StoreFront):
             self._writer_connection.close(True)
             with self._turn.take():
                 self._connect()
-        except (apsw.Error, SidecarError):
+        except (apsw.Error, SidecarError, OSError):
             return  # the next batch fails on the closed connection and tries again
 
     # --- reading ------------------------------------------------------------------------------------------------------

@@ -27,4 +27,4 @@ def storage_error(error: apsw.Error) -> SidecarError:
 
 def poisons(error: apsw.Error) -> bool:
     """Say whether the connection must be closed and opened again before it is trusted."""
-    return isinstance(error, apsw.IOError | apsw.CorruptError | apsw.NotADBError)
+    return isinstance(error, apsw.IOError | apsw.CorruptError | apsw.NotADBError | apsw.ConnectionClosedError)
