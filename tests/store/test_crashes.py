@@ -64,6 +64,7 @@ def child(code: str, *args: str) -> subprocess.Popen[str]:
     root = str(Path(__file__).parents[2])
     return subprocess.Popen(
         [sys.executable, "-c", code, *args],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": root},
