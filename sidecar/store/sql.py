@@ -33,6 +33,9 @@ CHANGE_OF_HISTORY = ", ".join(f"change.{name}" for name in _CHANGE.split(", "))
 SHIFT = 32
 """Bits of the sequence number inside an entry key: `hid << 32 | seq`, so that one history is one range scan."""
 
+KEPT_LAYOUTS = 256
+"""How many layouts a writer keeps in memory."""
+
 FORGET_EVERY = 256
 """How many remembered operations pass between two looks for old ones."""
 
@@ -45,6 +48,8 @@ class SqlTransaction(ABC):
 
     def __init__(self, writer: int) -> None:
         self.writer = writer
+        # A layout never changes once it is committed, and nearly every append looks at the same one.
+        self._layouts: dict[tuple[int, int], Layout] = {}
 
     @abstractmethod
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -89,10 +94,20 @@ class SqlTransaction(ABC):
         return int(self.value("SELECT min(version) FROM change WHERE hid = ?", (hid,)) or 0)
 
     def layout(self, hid: int, layout: int) -> Layout:
+        kept = self._layouts.get((hid, layout))
+        if kept is not None:
+            return kept
         found = self.value("SELECT ranges FROM layout WHERE hid = ? AND layout = ?", (hid, layout))
         if found is None:
             raise StorageCorrupt("a version of a history has lost its layout", detail="layout")
-        return unpack(json.loads(found))
+        if len(self._layouts) >= KEPT_LAYOUTS:
+            self._layouts.clear()
+        self._layouts[hid, layout] = ranges = unpack(json.loads(found))
+        return ranges
+
+    def forget(self) -> None:
+        """Drop what is kept of uncommitted rows; to be called whenever something is rolled back."""
+        self._layouts.clear()
 
     def marks(self, hid: int, marks: int) -> Mapping[str, str]:
         if not marks:

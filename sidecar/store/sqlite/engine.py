@@ -154,24 +154,28 @@ class SqliteStore(StoreFront):
         results: list[Any] = []
         ends = time.monotonic() + TURN_SECONDS
         tx, execute = self._tx, self._writer_connection.execute
+        alone = len(jobs) == 1  # then a refusal rolls the transaction back, and no savepoint is needed
         execute("BEGIN IMMEDIATE")
         try:
             for job in jobs:
-                execute("SAVEPOINT one")
+                if not alone:
+                    execute("SAVEPOINT one")
                 try:
                     results.append(job.run(tx) if isinstance(job, Work) else logic.apply(tx, job))
-                except SidecarError as error:
-                    execute("ROLLBACK TO one")
-                    results.append(error)
-                except apsw.CorruptError as error:
+                except (SidecarError, apsw.CorruptError) as error:
                     # A damaged page is the end of the histories on it, not of the others in this batch.
-                    execute("ROLLBACK TO one")
-                    results.append(storage_error(error))
+                    results.append(storage_error(error) if isinstance(error, apsw.Error) else error)
+                    tx.forget()
+                    execute("ROLLBACK" if alone else "ROLLBACK TO one")
+                if alone:
+                    break
                 execute("RELEASE one")
                 if time.monotonic() > ends:
                     break
-            execute("COMMIT")
+            if self._writer_connection.in_transaction:
+                execute("COMMIT")
         except BaseException:
+            tx.forget()
             if self._writer_connection.in_transaction:
                 execute("ROLLBACK")
             raise

@@ -25,8 +25,11 @@ BUSY_SECONDS, IDLE_SECONDS, BUSY_SPAN = 0.025, 1.0, 5.0
 _HAS_UNIX = hasattr(socket, "AF_UNIX")
 
 
-def runtime_directory() -> Path:
-    """Return the private directory for doorbells, making it with mode 0700."""
+def runtime_directory(store_id: str) -> Path:
+    """Return the private directory for the doorbells of one store, making it with mode 0700.
+
+    One directory per store: a commit lists it, so what other stores left behind must not stand in it.
+    """
     base = os.environ.get("XDG_RUNTIME_DIR")
     user = os.getuid() if hasattr(os, "getuid") else "user"
     folder = Path(base or tempfile.gettempdir()) / f"history-sidecar-{user}"
@@ -34,21 +37,23 @@ def runtime_directory() -> Path:
     status = folder.lstat()
     if folder.is_symlink() or (hasattr(os, "getuid") and status.st_uid != os.getuid()) or status.st_mode & 0o077:
         raise PermissionError("the runtime directory is not private")
-    return folder
+    own = folder / store_id
+    own.mkdir(mode=0o700, exist_ok=True)
+    return own
 
 
 class Doorbells:
     """The sockets of every process that listens to one store."""
 
     def __init__(self, store_id: str) -> None:
-        self._store_id = store_id
+        self._listed: tuple[int, tuple[str, ...]] = (0, ())
         self._folder: Path | None = None
         self._own: Path | None = None
         self._listening: socket.socket | None = None
         self._ringing: socket.socket | None = None
         if _HAS_UNIX:
             with contextlib.suppress(OSError):
-                self._folder = runtime_directory()
+                self._folder = runtime_directory(store_id)
                 self._ringing = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
                 self._ringing.setblocking(False)
 
@@ -56,7 +61,7 @@ class Doorbells:
         """Bind our own bell and call `heard` when it rings."""
         if self._folder is None or self._listening is not None:
             return
-        path = self._folder / f"{self._store_id}.{os.getpid()}.{secrets.token_hex(3)}"
+        path = self._folder / f"{os.getpid()}.{secrets.token_hex(3)}"
         bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         bell.setblocking(False)
         try:
@@ -90,11 +95,14 @@ class Doorbells:
     def _others(self) -> list[str]:
         assert self._folder is not None
         try:
-            names = os.listdir(self._folder)
+            # A directory's time changes with its names; listing it for every commit would cost more than the commit.
+            changed = self._folder.stat().st_mtime_ns
+            if changed != self._listed[0]:
+                self._listed = changed, tuple(os.listdir(self._folder))
         except OSError:
             return []
         own = None if self._own is None else self._own.name
-        return [name for name in names if name.startswith(self._store_id) and name != own]
+        return [name for name in self._listed[1] if name != own]
 
     def close(self, loop: asyncio.AbstractEventLoop) -> None:
         """Take our bell away."""
@@ -103,6 +111,7 @@ class Doorbells:
             self._listening.close()
             with contextlib.suppress(OSError):
                 self._own.unlink()
+                self._own.parent.rmdir()  # the last one to leave; fails, rightly, while others listen
         if self._ringing is not None:
             self._ringing.close()
 
