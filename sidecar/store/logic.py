@@ -242,6 +242,7 @@ class _Change:
         version = max(row.version, self.tx.tombstone(operation.to)) + 1
         after = evolve(row, name=operation.to, version=version, updated_at=self.mutation.at)
         self.tx.bury(row.name, version)
+        self.tx.rename(after)
         return self.commit(row, after, "rename")
 
     def delete(self) -> base.Applied:

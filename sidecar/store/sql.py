@@ -345,16 +345,19 @@ class SqlTransaction(ABC):
     def save(self, row: HistoryRow) -> None:
         base = row.baseline
         self.rows(
-            "UPDATE history SET name=?, version=?, layout=?, len=?, tail=?, cumulative=?, estimate=?, marks=?,"
+            "UPDATE history SET version=?, layout=?, len=?, tail=?, cumulative=?, estimate=?, marks=?,"
             " base_tokens=?, base_version=?, base_len=?, base_estimate=?, calibration=?, title=?, tags=?, metadata=?,"
             " updated_at=? WHERE hid=?",
             (
-                row.name, row.version, row.layout, row.len, row.tail, row.cumulative, row.estimate, row.marks,
+                row.version, row.layout, row.len, row.tail, row.cumulative, row.estimate, row.marks,
                 base and base.tokens, base and base.version, base and base.len, base and base.estimate,
                 _text(row.calibration), _word(row.title), _text(list(row.tags)), _text(dict(row.metadata)),
                 row.updated_at, row.hid,
             ),
         )  # fmt: skip
+
+    def rename(self, row: HistoryRow) -> None:
+        self.rows("UPDATE history SET name = ? WHERE hid = ?", (row.name, row.hid))
 
     def remove(self, row: HistoryRow) -> None:
         self.rows("UPDATE history SET live = 0 WHERE hid = ?", (row.hid,))

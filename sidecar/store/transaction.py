@@ -210,7 +210,10 @@ class Transaction(Reader, Protocol):
         """Make a history row with a fresh `hid`, version 0, layout 0 and no entries."""
 
     def save(self, row: HistoryRow) -> None:
-        """Write a history row."""
+        """Write a history row, except its name: an unchanged name would still rewrite a page of its index."""
+
+    def rename(self, row: HistoryRow) -> None:
+        """Write the name of a history row."""
 
     def remove(self, row: HistoryRow) -> None:
         """Take a history out of the live names; its entries stay."""

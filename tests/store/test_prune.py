@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 
@@ -121,6 +122,23 @@ import pathlib, sys
 for path in pathlib.Path(sys.argv[1]).iterdir():
     print(path.read_bytes().count(sys.argv[2].encode()))
 """
+
+
+@opened
+async def test_the_feed_goes_on(store: Opened) -> None:
+    """A change that follows the pruning of the very last one is told."""
+    events: list[int] = []
+    store.store.subscribe(lambda event: events.append(event.version))
+    await store.do("h", Append(entries("a")))
+    await store.do("h", Delete())
+    await prune(store)
+    await store.do("g", Append(entries("a")))
+    await store.do("g", Append(entries("b")))
+    for _ in range(100):
+        if len(events) == 4:
+            break
+        await asyncio.sleep(0.05)
+    assert events == [1, 2, 1, 2]
 
 
 @opened

@@ -58,7 +58,7 @@ def facts(path: Path) -> Facts:
             schema=int(one("PRAGMA user_version").get),
             histories=one("SELECT count(*) FROM history WHERE live = 1").get,
             deleted=one("SELECT count(*) FROM history WHERE live = 0").get,
-            versions=one("SELECT count(*) FROM change").get,
+            versions=one("SELECT count(*) FROM change WHERE hid > 0").get,
             entries=one("SELECT count(*) FROM entry").get,
             body_bytes=one("SELECT coalesce(sum(length(body)), 0) FROM entry").get,
             blobs=one("SELECT count(*) FROM blob").get,

@@ -39,6 +39,18 @@ class SqliteTransaction(SqlTransaction):
         )
         return [((0, row[0]), row[2], version_record(row[3:]), row[1] == self.writer) for row in found]
 
+    def drop_versions(self, hid: int, below: int) -> None:
+        newest = self.last_change()[1]
+        super().drop_versions(hid, below)
+        if self.last_change()[1] < newest:
+            # The feed's cursor is a row number, so the highest one must not be given out again. AUTOINCREMENT would
+            # see to that too, for one more page in every commit.
+            self.rows(
+                "INSERT INTO change(id, hid, version, previous, kind, layout, len, marks, at, writer)"
+                " VALUES(?, 0, ?, 0, 'pruned', 0, 0, 0, 0, 0)",
+                (newest, newest),
+            )
+
     def matches(self, phrases: Sequence[Phrase], start: tuple[float, int, int] | None, limit: int) -> list[Match]:
         # Words are letters and digits only, so quoting them leaves nothing of the query language.
         wanted = " ".join(f'"{" ".join(phrase.words)}"{"*" if phrase.prefix else ""}' for phrase in phrases)
