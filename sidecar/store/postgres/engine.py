@@ -148,6 +148,7 @@ class PostgresStore(StoreFront):
                         results.append(mutation.run(tx) if isinstance(mutation, Work) else logic.apply(tx, mutation))
                 except SidecarError as error:
                     results.append(error)
+                    tx.forget()
                     if len(mutations) == 1:
                         raise psycopg.Rollback from None
         return results
