@@ -234,7 +234,7 @@ def test_follow_shows_what_others_append(shell: Shell) -> None:
         assert ready and json.loads(watching.stdout.readline())["message"]["content"][0]["text"] == "second"
     finally:
         watching.send_signal(2)
-    watching.communicate(timeout=20)
+    watching.communicate(timeout=60)
     assert watching.returncode == 130
 
 
@@ -302,7 +302,7 @@ def test_colours_follow_the_terminal(shell: Shell, env: dict[str, str], coloured
         if not chunk:
             break
         seen += chunk
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     os.close(master)
     assert b"hi" in seen and (re.search(rb"\x1b\[[0-9;]*3[0-9]m", seen) is not None) == coloured
 
