@@ -1,8 +1,9 @@
-"""`store info | check | backup | recover | prune | migrate`: looking after the store."""
+"""`store info | check | backup | recover | prune | copy | migrate`: looking after the store."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Literal, TypeVar
 
 import click
 from attrs import asdict
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sidecar.cli.output import Failed, err, failed, json_option, out, plain, print_json, store_option
 from sidecar.config import settings_from
@@ -18,6 +20,8 @@ from sidecar.core.jsontext import Json
 from sidecar.store import open_store
 from sidecar.store.base import Pruned, Store
 from sidecar.store.checking import Finding
+from sidecar.store.copying import Copied, copy_store
+from sidecar.store.front import StoreFront
 from sidecar.store.retention import SIZE_STEPS
 
 DAY = 86_400_000
@@ -132,6 +136,50 @@ def prune(
     else:
         would = "would go" if dry_run else "are gone"
         out().print(plain(f"{pruned.versions_dropped} versions and {_amount('bytes', pruned.freed_bytes)} {would}"))
+
+
+@store.command()
+@click.argument("source")
+@click.argument("target")
+@json_option
+def copy(source: str, target: str, as_json: bool) -> None:
+    """Copy the whole store SOURCE to the empty store TARGET, file or postgresql://…; go on with an interrupted copy.
+
+    Both sides are read again at the end and every row is compared.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err(), transient=True, disable=as_json or not sys.stderr.isatty()) as progress:
+        task = progress.add_task("copying", total=None)
+
+        def advance(table: str, rows: int) -> None:
+            progress.update(task, description=table)
+            progress.advance(task, rows)
+
+        with _domain_errors():
+            copied = asyncio.run(_copy(source, target, advance))
+    if as_json:
+        print_json(asdict(copied))
+    else:
+        out().print(plain(f"{copied.histories} histories with {copied.entries} entries copied and compared"))
+
+
+async def _copy(source: str, target: str, advance: Callable[[str, int], None]) -> Copied:
+    stores: list[StoreFront] = []
+    for location in (source, target):
+        opened = open_store(location)
+        assert isinstance(opened, StoreFront)
+        stores.append(opened)
+    if stores[0].engine == "sqlite" and not Path(source).expanduser().exists():
+        raise Failed("there is no store to copy")
+    await stores[0].open()
+    try:
+        await stores[1].open()
+        try:
+            return await copy_store(stores[0], stores[1], advance)
+        finally:
+            await stores[1].close()
+    finally:
+        await stores[0].close()
 
 
 @store.command()

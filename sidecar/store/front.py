@@ -21,9 +21,19 @@ T = TypeVar("T")
 class StoreFront(ABC):
     """The reading half of a store. An engine says how a `Reader` is run (`_reading`)."""
 
+    engine: str
+
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self._told: tuple[int, int] = (0, 0)
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Open, creating or migrating as needed."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish commits under way and let go."""
 
     @abstractmethod
     async def _reading(self, work: Callable[[Reader], T]) -> T:

@@ -46,6 +46,9 @@ class SqlTransaction(ABC):
     lock = ""
     """Appended to the look-up of a history, where an engine locks rows."""
 
+    overriding = ""
+    """Put before `VALUES` where a copy brings numbers that an engine gives out itself."""
+
     def __init__(self, writer: int) -> None:
         self.writer = writer
         # A layout never changes once it is committed, and nearly every append looks at the same one.
@@ -66,6 +69,10 @@ class SqlTransaction(ABC):
     @abstractmethod
     def changes_since(self, last: tuple[int, int]) -> list[tuple[tuple[int, int], str, VersionRecord, bool]]:
         """Return the changes behind a cursor in commit order."""
+
+    @abstractmethod
+    def renumber(self) -> None:
+        """Let the engine go on counting behind the numbers that a copy brought."""
 
     def row(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Return the first row, or `None`."""

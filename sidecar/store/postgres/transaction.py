@@ -16,6 +16,8 @@ from sidecar.store.words import Phrase
 class PostgresTransaction(SqlTransaction):
     """Reads and writes through one connection; a look-up for writing locks the history's row."""
 
+    overriding = " OVERRIDING SYSTEM VALUE"
+
     def __init__(self, connection: Connection[Any], writer: int, *, locks: bool) -> None:
         super().__init__(writer)
         self.lock = " FOR UPDATE" if locks else ""
@@ -30,6 +32,11 @@ class PostgresTransaction(SqlTransaction):
             self._cursor.execute(_translated(statement), values[0], prepare=True)
         else:
             self._cursor.executemany(_translated(statement), values)
+
+    def renumber(self) -> None:
+        for table, column in (("history", "hid"), ("change", "id"), ("operation", "id")):
+            sequence = f"pg_get_serial_sequence('{table}', '{column}')"
+            self.rows(f"SELECT setval({sequence}, (SELECT coalesce(max({column}), 0) + 1 FROM {table}), false)")
 
     def last_change(self) -> tuple[int, int]:
         # Everything below the oldest running transaction is settled; what is above is told later.
