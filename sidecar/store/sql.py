@@ -13,14 +13,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from attrs import evolve
 
 from sidecar.core.errors import StorageCorrupt
+from sidecar.core.jsontext import loads
 from sidecar.core.layouts import Layout, pack, unpack
 from sidecar.store import blobs
 from sidecar.store.base import Baseline
 from sidecar.store.transaction import ORDERS, REMEMBERED, EntryRow, HistoryRow, Match, StoredEntry, VersionRecord
 from sidecar.store.words import Phrase
+
+_SKIM = msgspec.json.Decoder(msgspec.Raw)
 
 _HISTORY = (
     "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
@@ -157,10 +161,11 @@ class SqlTransaction(ABC):
     def _shown(self, rows: Sequence[Any], references: bool, most: int | None) -> list[bytes]:
         """Return bodies with their large strings, up to the one that passes `most`."""
         if references or all(places is None for _, places in rows):
-            return [body for body, _ in rows]
+            return [_sound(body) for body, _ in rows]
         shown: list[bytes] = []
         total = 0
         for body, places in rows:
+            _sound(body)
             whole = body if places is None else blobs.restore(body, blobs.unpack(places), self.find_blob)
             shown.append(whole)
             total += len(whole)
@@ -192,7 +197,7 @@ class SqlTransaction(ABC):
         key = _id_key(log, entry_id)
         for row_id, body in self.rows("SELECT id, body FROM entry WHERE key = ? ORDER BY id", (key,)):
             # 64-bit keys can collide; the body decides.
-            if row_id >> SHIFT == log and json.loads(body)["id"] == entry_id:
+            if row_id >> SHIFT == log and json.loads(_sound(body))["id"] == entry_id:
                 found.append(row_id & mask)
         return found
 
@@ -488,3 +493,21 @@ def _unword(value: str | None) -> Any:
 def _id_key(hid: int, entry_id: str) -> int:
     digest = hashlib.blake2b(b"%d:%s" % (hid, entry_id.encode("utf-8", "surrogatepass")), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def _sound(body: bytes) -> bytes:
+    """Return a stored body; raise StorageCorrupt where it is no JSON object.
+
+    Bodies go into replies as they are, so that a damaged one would break the stream for its reader.
+    """
+    try:
+        body.decode()
+        if not body.startswith(b"{"):
+            raise ValueError
+        try:
+            _SKIM.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            loads(body)  # it knows lone surrogates, which msgspec refuses
+    except ValueError:
+        raise StorageCorrupt("a history holds an entry that does not read back", detail="entry") from None
+    return body

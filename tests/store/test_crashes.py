@@ -401,6 +401,49 @@ def test_replaced_files(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.parametrize("damage", [b"", b"garbage" * 4000], ids=["truncated", "overwritten"])
+def test_a_file_overwritten_in_place_acknowledges_nothing(tmp_path: Path, damage: bytes) -> None:
+    """The pages are cached and the file is the same one, so SQLite alone would go on committing into a ruin."""
+
+    async def work() -> None:
+        store = open_store(str(tmp_path / "store.db"))
+        await store.open()
+        await store.apply(Mutation(history="h", operation=Append((entry("a", "x"),)), at=1))
+        with open(tmp_path / "store.db", "r+b") as file:
+            file.truncate(0)
+            file.write(damage)
+        with pytest.raises(StorageCorrupt):
+            await store.apply(Mutation(history="h", operation=Append((entry("b", "x"),)), at=1))
+        with pytest.raises(StorageCorrupt):
+            await store.head("h")
+        await store.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("body", [b"\xff\x00", b'{"id":"a"', b"[]", b'{"id":"a","x":tru}', b'{"id":"\xff"}'])
+def test_a_damaged_entry_is_never_handed_out(tmp_path: Path, body: bytes) -> None:
+    """Stored bytes go into replies as they are: damaged ones are `storageCorrupt`, and other histories go on."""
+
+    async def work() -> None:
+        store = open_store(str(tmp_path / "store.db"))
+        await store.open()
+        for history in ("h", "k"):
+            await store.apply(Mutation(history=history, operation=Append((entry("a", "\ud800"),)), at=1))
+        other = apsw.Connection(str(tmp_path / "store.db"))
+        other.execute("UPDATE entry SET body = ? WHERE id = (SELECT min(id) FROM entry)", (body,))
+        with pytest.raises(StorageCorrupt):
+            await store.bodies("h")
+        with pytest.raises(StorageCorrupt):
+            await store.read("h")
+        assert len((await store.bodies("k")).bodies) == 1
+        await store.apply(Mutation(history="h", operation=Append((entry("b", "x"),)), at=1))
+        other.close()
+        await store.close()
+
+    asyncio.run(work())
+
+
 OTHER = """
 import asyncio, sys
 from sidecar.store import open_store

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from sidecar.core.errors import SidecarError
+from sidecar.core.errors import SidecarError, StorageCorrupt
 from sidecar.store import logic
 from sidecar.store.base import Applied, Listener, Mutation
 from sidecar.store.front import StoreFront
@@ -46,6 +46,7 @@ TURN_SECONDS = 0.02
 MEMORY = ":memory:"
 T = TypeVar("T")
 _ENABLED = ctypes.c_int(1)
+_HEADER = b"SQLite format 3\0"
 
 
 class SqliteStore(StoreFront):
@@ -137,6 +138,7 @@ class SqliteStore(StoreFront):
             try:
                 with self._turn.take():
                     self._sentinel.check()
+                    _check_header(self._writer_connection)
                     results += self._batch(rest)
                     self._checkpoint()
             except apsw.Error as error:
@@ -221,6 +223,7 @@ class SqliteStore(StoreFront):
             if self.path is None:
                 return work(self._tx)
             self._sentinel.check()
+            _check_header(self._read_connection)
             # Short, and never across an await: a reader that stays open pins the write-ahead log.
             self._read_connection.execute("BEGIN")
             try:
@@ -240,6 +243,16 @@ class SqliteStore(StoreFront):
                 self._bells.listen(loop, lambda: loop.create_task(self._tell()))
                 self._poll = loop.create_task(poll(self._read_connection, self._tell))
         return super().subscribe(listener)
+
+
+def _check_header(connection: apsw.Connection) -> None:
+    """Raise where the file was overwritten in place: its pages are cached, so a commit would not notice.
+
+    Through SQLite's own descriptor: opening and closing the file would drop its locks.
+    """
+    _, header = connection.read("main", 0, 0, len(_HEADER))
+    if header != _HEADER:
+        raise StorageCorrupt("the store is damaged", detail="header")
 
 
 @contextmanager
