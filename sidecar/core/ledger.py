@@ -31,6 +31,7 @@ from attrs import frozen
 
 from sidecar.core.estimators import SOURCES, Counter
 from sidecar.core.jsontext import Json
+from sidecar.core.usage import LARGEST_COUNT
 
 Basis: TypeAlias = Literal["exact", "recorded+delta", "rebased", "heuristic"]
 
@@ -156,7 +157,7 @@ def quick_estimate(*, baseline: int | None, since: int, entries: int, stored: Js
     calibration = calibration_of(stored, DEFAULT_KEY)
     if baseline is None and not entries:
         return None
-    return max(0, (calibration.overhead if baseline is None else baseline) + round(calibration.ratio * since))
+    return _sayable((calibration.overhead if baseline is None else baseline) + round(calibration.ratio * since))
 
 
 def _estimate(counter: Counter, baseline: int | None, since: int, calibration: Calibration, *, known: bool) -> Estimate:
@@ -173,9 +174,9 @@ def _estimate(counter: Counter, baseline: int | None, since: int, calibration: C
     else:
         basis = "rebased" if calibration.recorded else "heuristic"
     return Estimate(
-        tokens=start + grown if known else None,
-        low=max(0, start + grown - off) if known else None,
-        high=start + grown + off if known else None,
+        tokens=_sayable(start + grown) if known else None,
+        low=_sayable(start + grown - off) if known else None,
+        high=_sayable(start + grown + off) if known else None,
         basis=basis,
         baseline=baseline,
         delta=grown,
@@ -184,6 +185,11 @@ def _estimate(counter: Counter, baseline: int | None, since: int, calibration: C
         estimator=counter.estimator,
         profile=counter.profile.id if counter.profile else None,
     )
+
+
+def _sayable(tokens: int) -> int:
+    """Hold a sum to what the protocol's integers can say; a record may stand at their very end."""
+    return min(max(0, tokens), LARGEST_COUNT)
 
 
 def _models(stored: Json) -> dict[str, Json]:

@@ -6,6 +6,8 @@ Rules:
 - Whether cached tokens are part of the input number or beside it depends on the shape: OpenAI's shapes, Gemini's and
   Ollama's include them; Anthropic's and Bedrock's do not.
 - The shape decides, not the vendor alone: gateways answer in other vendors' shapes.
+- A count that is there but is no count (negative, a fraction, a text) is refused: taking it for absent would record a
+  smaller context than there is. `null` is absent.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from typing import Final
 
 from sidecar.core.errors import InvalidParams
 from sidecar.core.jsontext import Json
+
+LARGEST_COUNT: Final = 2**53 - 1
+"""The largest integer of the protocol."""
 
 _WRAPPERS: Final = ("usage", "usageMetadata", "usage_metadata", "response")
 
@@ -34,11 +39,13 @@ _INCLUDING: Final = (
 def input_tokens(usage: Mapping[str, Json], vendor: str) -> int:
     """Return the total input tokens of a raw usage object, tokens read from and written to a cache included.
 
-    `usage` may also be the object around it. Raises `InvalidParams` where it holds no input size.
+    `usage` may also be the object around it. Raises `InvalidParams` where it holds no input size, or an impossible one.
     """
     for _ in range(3):
         total = _total(usage, vendor)
         if total is not None:
+            if total > LARGEST_COUNT:
+                raise InvalidParams.at("/usage", "adds up to more tokens than a number can say")
             return total
         inner = next((usage[key] for key in _WRAPPERS if isinstance(usage.get(key), Mapping)), None)
         if inner is None:
@@ -90,6 +97,11 @@ def _sum(usage: Mapping[str, Json], *keys: str) -> int | None:
 
 def _number(usage: Mapping[str, Json], key: str) -> int | None:
     value = usage.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value > 2**53:
+    if value is None:
         return None
+    # Some languages have one kind of number and write 7.0.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_COUNT:
+        raise InvalidParams.at("/usage", f"{key} is not a number of tokens")
+    if value != int(value):
+        raise InvalidParams.at("/usage", f"{key} is not a number of tokens")
     return int(value)

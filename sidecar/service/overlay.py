@@ -42,17 +42,20 @@ class Overlay:
     def __init__(self) -> None:
         self._injected: dict[str, list[Injected]] = {}
         self._senders: dict[str, dict[str, str]] = {}
-        self._operations: set[str] = set()
+        self._operations: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def take(self, history: str, entries: Sequence[Entry], last_id: str | None, operation_id: str | None) -> None:
+    def take(
+        self, history: str, entries: Sequence[Entry], last_id: str | None, operation_id: str | None
+    ) -> tuple[str, ...] | None:
         """Take the runtime-only part of an `append` whose entries have their ids.
 
-        `last_id` is the stored entry before them. A repeated operation adds nothing twice.
+        `last_id` is the stored entry before them. A repeated operation adds nothing twice;
+        its answer is the ids that the entries got the first time, else `None`.
         """
         if operation_id is not None and any(entry.auto_injected for entry in entries):
-            if operation_id in self._operations:
-                return
-            self._operations.add(operation_id)
+            if (history, operation_id) in self._operations:
+                return self._operations[history, operation_id]
+            self._operations[history, operation_id] = tuple(entry.id for entry in entries)
         following: list[str | None] = [None] * len(entries)
         for index in range(len(entries) - 1, 0, -1):
             following[index - 1] = following[index] if entries[index].auto_injected else entries[index].id
@@ -65,6 +68,7 @@ class Overlay:
                 behind = entry.id
                 if entry.sender:
                     self._remember_sender(history, entry)
+        return None
 
     def anchors(self, history: str) -> list[str]:
         """Return the ids whose positions `place` needs; empty where nothing is injected at a stored entry."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from attrs import define, field, frozen
 
+from sidecar.core.errors import InvalidParams, StorageCorrupt
 from sidecar.core.jsontext import loads
 from sidecar.core.messages import Entry, entry_from_json
 from sidecar.service.heavy import compute
@@ -121,7 +122,11 @@ class ParsedEntries:
 
 
 def _parse(bodies: Sequence[bytes]) -> list[Entry]:
-    return [entry_from_json(loads(body)) for body in bodies]
+    try:
+        return [entry_from_json(loads(body)) for body in bodies]
+    except (ValueError, InvalidParams):
+        # Whatever was stored had been read as an entry before.
+        raise StorageCorrupt("a history holds an entry that does not read back", detail="entry") from None
 
 
 def _shared(old: list[bytes], new: list[bytes]) -> int:

@@ -138,8 +138,8 @@ class Session:
             return applied
         kept = iter(applied.entry_ids)
         stamped = tuple(entry if entry.auto_injected else evolve(entry, id=next(kept)) for entry in stamped)
-        self._overlay.take(history, stamped, None, conditions.operation_id)
-        return evolve(applied, entry_ids=tuple(entry.id for entry in stamped))
+        first = self._overlay.take(history, stamped, None, conditions.operation_id)
+        return evolve(applied, entry_ids=first or tuple(entry.id for entry in stamped))
 
     async def add_imported(
         self, history: str, entries: Sequence[Entry], conditions: Conditions = ANYWAY, *, params: Json = None
@@ -511,12 +511,12 @@ class Session:
             if head is not None and head.len:
                 last = await self._store.read(history, version=version, start=head.len - 1)
                 last_id = loads(last.rows[0].body)["id"]
-            self._overlay.take(history, entries, last_id, conditions.operation_id)
+            first = self._overlay.take(history, entries, last_id, conditions.operation_id)
         if head is None:
             now = self._service.now()
             head = Head(history=history, version=0, len=0, estimate=0, created_at=now, updated_at=now)
-        ids = tuple(entry.id for entry in entries)
-        return Applied(head=head, previous_version=version, changed=False, entry_ids=ids)
+        ids = first or tuple(entry.id for entry in entries)
+        return Applied(head=head, previous_version=version, changed=False, replayed=first is not None, entry_ids=ids)
 
     async def _since(self, history: str, version: int) -> Delta | Unchanged | None:
         """Return what changed, or `None` where only a full read can tell."""

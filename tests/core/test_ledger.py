@@ -125,3 +125,11 @@ def test_what_is_not_understood_teaches_nothing(stored: object) -> None:
     """A calibration of another release or a damaged one is no error."""
     found = calibration_of(stored, DEFAULT_KEY)
     assert (found.ratio, found.overhead) == (1.0, 0)
+
+
+def test_an_estimate_stays_what_an_integer_can_say() -> None:
+    """A record at the very end of the protocol's integers, and growth after it."""
+    most = 2**53 - 1
+    answer = estimate(DEFAULT, [1, 500], baseline=Recorded(tokens=most, len=1), stored=None)
+    assert (answer.tokens, answer.low, answer.high) == (most, most, most)
+    assert quick_estimate(baseline=most, since=500, entries=2, stored=None) == most

@@ -53,6 +53,25 @@ def test_cached_tokens_are_counted_once(vendor: str, usage: dict[str, Any]) -> N
     assert input_tokens(usage, vendor) == 1000
 
 
+@pytest.mark.parametrize("bad", [-4, "9", True, 1.5, [1], {}, 2**53])
+def test_an_impossible_count_is_refused(bad: Any) -> None:
+    """Beside a good one as well: taken for absent, it would make the context smaller than it is."""
+    with pytest.raises(InvalidParams):
+        input_tokens({"input_tokens": 5, "cache_read_input_tokens": bad}, "anthropic-messages")
+
+
+def test_a_sum_that_no_number_can_say_is_refused() -> None:
+    """Each count is legal, the whole is not."""
+    with pytest.raises(InvalidParams):
+        input_tokens({"input_tokens": 1, "cache_read_input_tokens": 2**53 - 1}, "anthropic-messages")
+
+
+@pytest.mark.parametrize("other", [None, 0, 0.0])
+def test_no_cache_may_be_said_in_several_ways(other: Any) -> None:
+    """Absent, zero and null are one."""
+    assert input_tokens({"input_tokens": 5, "cache_read_input_tokens": other}, "anthropic-messages") == 5
+
+
 @pytest.mark.parametrize(
     "usage", [{}, {"prompt_tokens": "12"}, {"prompt_tokens": -1}, {"input_tokens": True}, {"usage": {"usage": {}}}]
 )

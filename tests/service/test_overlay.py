@@ -39,8 +39,8 @@ def test_an_entry_whose_anchor_is_gone_stands_at_the_front() -> None:
 def test_a_repeated_operation_injects_once() -> None:
     """Until they are cleared."""
     overlay = Overlay()
-    for _ in range(2):
-        overlay.take("h", [injected("i"), user("a")], None, "op")
+    answers = [overlay.take("h", [injected(name), user("a")], None, "op") for name in ("i", "made anew")]
+    assert answers == [None, ("i", "a")]
     assert (overlay.clear("h"), overlay.clear("h"), overlay.has_injected("h")) == (1, 0, False)
     overlay.take("h", [injected("i"), user("a")], None, "op")
     assert overlay.clear("h") == 1

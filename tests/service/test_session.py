@@ -236,6 +236,15 @@ async def test_an_append_of_injected_entries_alone_is_no_change(session: Session
     assert texts(await session.snapshot(H)) == ["i", "a"]
 
 
+async def test_a_repeated_append_of_injected_entries_answers_as_the_first_time(session: Session) -> None:
+    """Ids that the server made included; the same operation id in another history is another operation."""
+    operation = Conditions(operation_id="op")
+    first, again = [await session.append(H, [Entry.user("i").injected()], operation) for _ in range(2)]
+    other = await session.append("other", [Entry.user("i").injected()], operation)
+    assert (first.replayed, again.replayed, other.replayed) == (False, True, False)
+    assert first.entry_ids == again.entry_ids != other.entry_ids
+
+
 async def test_filters_see_every_entry_before_it_is_stored(location: str) -> None:
     """The hook for masking secrets."""
 
