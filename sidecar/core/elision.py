@@ -175,6 +175,8 @@ def _shown(block: Block, what: str, entry: Entry, preview: int) -> Block:
 
 
 def _short(text: str, what: str, entry: Entry, preview: int) -> str:
+    if _is_mark(text, entry):
+        return text  # eliding twice is eliding once
     size = len(text.encode("utf-8", "surrogatepass"))
     tokens = default_estimate(measure_text(text))
     label = what.partition(", ")
@@ -183,6 +185,11 @@ def _short(text: str, what: str, entry: Entry, preview: int) -> str:
     if preview and len(text) > 2 * preview:
         mark = f"{text[:preview]}\n{mark}\n{text[-preview:]}"
     return mark if len(mark.encode("utf-8", "surrogatepass")) < size else text
+
+
+def _is_mark(text: str, entry: Entry) -> bool:
+    ends = (f"; ask for entry {entry.id} to see it]", f", entry {entry.id}]")
+    return text.startswith("[") and " elided: " in text and text.endswith(ends) and "\n" not in text
 
 
 def _medium(block: Image | File | Audio, entry: Entry) -> str:

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,8 @@ class Shell:
             stdin=more.pop("stdin", subprocess.PIPE),
             stdout=more.pop("stdout", subprocess.PIPE),
             stderr=more.pop("stderr", subprocess.PIPE),
+            # Under `nohup` or in a script's background job SIGINT is ignored, and children inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             **more,
         )
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sidecar.core.elision import SMALLEST, Candidate, ElisionRules, choose_elisions, elide_entry
@@ -45,6 +45,7 @@ ENTRIES = st.builds(
 
 
 @given(ENTRIES, st.integers(0, 50))
+@example(Entry.user([JsonBlock({"out": "0" * 20 + '""' + "\x1f" * 9 + "\U00010000" * 9})]), 0)
 def test_a_placeholder_is_a_function_of_entry_and_policy(entry: Entry, preview: int) -> None:
     """Deterministic and idempotent; role, ids, names and flags stay; never more bytes of text; a pin stays whole."""
     policy = {"preview": preview}
