@@ -67,9 +67,6 @@ OperationId: TypeAlias = Annotated[str, Length(1, 64)]
 EntryId: TypeAlias = Annotated[str, Length(1)]
 """The id of an entry, opaque."""
 
-Milliseconds: TypeAlias = int
-"""A time in Unix milliseconds."""
-
 PageSize: TypeAlias = Annotated[int, Range(1)]
 """How many items a page may hold; the server may return fewer."""
 

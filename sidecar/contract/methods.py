@@ -23,17 +23,6 @@ COMMON_ERRORS: Final = (
 )
 """Kinds that every request can be answered with."""
 
-LSP_METHODS: Final = (
-    "initialize",
-    "initialized",
-    "shutdown",
-    "exit",
-    "$/cancelRequest",
-    "$/progress",
-    "$/setTrace",
-)
-"""Methods whose shape is LSP's, so that any LSP client can drive the sidecar."""
-
 
 @frozen(kw_only=True)
 class Method:

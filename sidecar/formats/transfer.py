@@ -17,13 +17,12 @@ from sidecar.core.messages import Entry
 from sidecar.formats import markdown, own_jsonl
 from sidecar.formats.base import ReadOptions, Report
 from sidecar.formats.redact import Redactor
-from sidecar.formats.registry import AUTO, FORMATS, format_of
+from sidecar.formats.registry import format_of
 from sidecar.formats.source import Source
 from sidecar.render import render_html
 from sidecar.wire.base import Item, Loss, Options
 from sidecar.wire.registry import vendor_ids
 
-READABLE: Final = (*FORMATS, AUTO)
 WRITABLE: Final = ("own-jsonl", "markdown", "html")
 """Formats that export writes, beside every vendor's request body."""
 

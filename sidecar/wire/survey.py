@@ -110,11 +110,6 @@ def survey(items: Sequence[Item]) -> Survey:
     return out
 
 
-def has_surrogate(text: str) -> bool:
-    """Say whether the text holds a lone surrogate."""
-    return not text.isascii() and _SURROGATE.search(text) is not None
-
-
 def well_formed(text: str) -> str:
     """Return the text with each lone surrogate replaced by U+FFFD."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

@@ -160,13 +160,6 @@ def test_many_hostile_histories_are_clean(history: list[Item], capabilities: dic
 
 # --- the checker and the projector judge each other -------------------------------------------------------------------
 
-AGREED = {
-    "X1": "moved or synthesized results",
-    "X2": "orphans",
-    "X7": "arguments",
-}
-"""Rules under which both must speak of a history, or neither; the others overlap in words, not in deeds."""
-
 
 @HOSTILE
 @given(history=strategies.items)

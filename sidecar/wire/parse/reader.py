@@ -156,11 +156,6 @@ def shown(key: str) -> str:
     return re.sub(r"[^\w.-]", "?", key)[:40]
 
 
-def pointer(key: str) -> str:
-    """Escape one segment of a JSON Pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
 def an_object(value: Json, path: str) -> dict[str, Json]:
     """Return an object or refuse."""
     if not isinstance(value, dict):
