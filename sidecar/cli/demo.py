@@ -6,17 +6,16 @@ what is promised and checks it; the exit code is not 0 if anything is otherwise.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.json import JSON
-from rich.padding import Padding
+from rich.highlighter import JSONHighlighter
 
 from sidecar.client import ConnectionLost, RequestRefused, Sidecar
 from sidecar.core.errors import SidecarError
@@ -51,6 +50,10 @@ ANSWER = {"id": "a2", "message": {"role": "assistant", "content": "In Rome: 21 �
 NEXT = {"id": "q2", "message": {"role": "user", "content": "And tomorrow?"}}
 
 
+WIDTH = 100
+_HIGHLIGHT = JSONHighlighter()
+
+
 class _Broken(Exception):
     """Something was not as promised."""
 
@@ -75,6 +78,7 @@ class _Demo:
         self._store = store
         self._step = 0
         self._sidecar: Sidecar | None = None
+        self._shown: list[tuple[Any, int]] = []
 
     def run(self) -> None:
         try:
@@ -150,7 +154,7 @@ class _Demo:
     def _spawn(self) -> None:
         self._sidecar = Sidecar.spawn(store=self._store, name="demo")
         offer = self._sidecar.server["capabilities"]["experimental"]["sidecar"]
-        self._request("initialize", {})
+        self._request("initialize", {"processId": os.getpid(), "initializationOptions": "…", "capabilities": "…"})
         self._reply({"serverInfo": self._sidecar.server["serverInfo"], "store": offer["store"]})
         self._check("it speaks protocol version 1", offer["protocolVersion"] == 1)
 
@@ -169,7 +173,7 @@ class _Demo:
 
     def _title(self, title: str, text: str) -> None:
         self._step += 1
-        self._console.print(f"\n[bold]{self._step}. {title}[/]  [dim]{text}[/]")
+        self._console.print(f"\n[bold]{self._step}. {title}[/]\n   [dim]{text}[/]")
 
     def _request(self, method: str, params: Any) -> None:
         self._console.print(f"  [cyan]→ {method}[/]")
@@ -180,8 +184,19 @@ class _Demo:
         self._json(result)
 
     def _json(self, value: Any) -> None:
-        shown: Callable[..., JSON] = JSON.from_data
-        self._console.print(Padding(shown(value, indent=2, ensure_ascii=False), (0, 0, 0, 4), expand=False))
+        for line in _lines(self._once(value), 4):
+            self._console.print(_HIGHLIGHT(line))
+
+    def _once(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Long lists of entries are shown at their first appearance, and named after it."""
+        entries = value.get("entries")
+        if entries is None:
+            return value
+        for shown, step in self._shown:
+            if shown == entries:
+                return {**value, "entries": f"… the same {len(entries)} as in step {step} …"}
+        self._shown.append((entries, self._step))
+        return value
 
     def _check(self, promise: str, kept: bool) -> None:
         if not kept:
@@ -191,3 +206,28 @@ class _Demo:
 
 def _ids(snapshot: Any) -> list[str]:
     return [entry["id"] for entry in snapshot["entries"]]
+
+
+def _lines(value: Any, indent: int, key: str = "", end: str = "") -> list[str]:
+    """JSON in few lines of at most `WIDTH`: one member a line, the demo is over 700 lines that nobody reads."""
+    flat = " " * indent + key + _text(value) + end
+    if len(flat) <= WIDTH or not value or not isinstance(value, (dict, list)):
+        return [flat]
+    named = isinstance(value, dict)
+    members = [(_text(name) + ": ", value[name]) for name in value] if named else [("", item) for item in value]
+    lines = [" " * indent + key + ("{" if named else "[")]
+    room = False
+    for index, (name, member) in enumerate(members):
+        comma = "," if index < len(members) - 1 else ""
+        plain = not isinstance(member, (dict, list))
+        beside = f"{lines[-1]} {name}{_text(member)}{comma}"
+        if plain and room and len(beside) <= WIDTH:
+            lines[-1] = beside
+        else:
+            lines += _lines(member, indent + 2, name, comma)
+        room = plain
+    return [*lines, " " * indent + ("}" if named else "]") + end]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -24,6 +25,27 @@ def test_everything_is_as_promised() -> None:
         assert f"→ history/{method}" in output
     assert output.count("→ wire/project") == 2 and "kill -9" in output
     assert "Everything was as promised." in output
+    lines = output.splitlines()
+    assert len(lines) < 300 and max(map(len, lines)) <= demo.WIDTH, "a person reads this, on a screen of 100 columns"
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        ({"a": [1, None]}, ['    {"a": [1, null]}']),
+        (
+            {"a": "x" * 50, "b": 1, "c": {"d": "é" * 70}, "e": "z" * 90, "f": [], "g": True},
+            ["    {", f'      "a": "{"x" * 50}", "b": 1,', f'      "c": {{"d": "{"é" * 70}"}},']
+            + [f'      "e": "{"z" * 90}",', '      "f": [],', '      "g": true', "    }"],
+        ),
+    ],
+)
+def test_json_takes_few_lines_of_the_screen(value: object, lines: list[str]) -> None:
+    """Short values stay on one line, members without structure share lines, and it stays JSON."""
+    shown = demo._lines(value, 4)
+    assert shown == lines
+    assert json.loads("".join(shown)) == value
 
 
 @pytest.mark.parametrize("broken", ["HISTORY", "QUESTION"])
