@@ -209,7 +209,7 @@ class _opened:  # noqa: N801 - reads as a verb in `with`
 
 def _refuse_existing(target: Path) -> None:
     if target.exists():
-        raise InvalidParams.at("/target", "there is a file of this name already")
+        raise InvalidParams.at("/target", "must be a new file; there is one of this name")
 
 
 def _size(path: Path) -> int:
