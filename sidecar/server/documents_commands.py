@@ -39,7 +39,7 @@ class Commands:
         """Show a history; `{history, entryId?, vendor?, raw?}`."""
         params = _params(arguments)
         history = _text(params, "history")
-        uri = history_uri(history, entry_id=params.get("entryId"))
+        uri = history_uri(history, entry_id=None if params.get("entryId") is None else _text(params, "entryId"))
         if params.get("vendor"):
             uri = f"history:///{history}.{_text(params, 'vendor')}.json"
         elif params.get("raw"):
@@ -100,9 +100,11 @@ class Commands:
         """Apply one fix of one violation; the arguments that a code action carries."""
         params = _params(arguments)
         history, version = _text(params, "history"), params.get("version")
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise InvalidParams.at("/arguments/0/version", "must be an integer")
         at = await self._call("history/len", {"history": history})
         if at["version"] != version:
-            raise VersionMismatch(history, int(version or 0), int(at["version"]))
+            raise VersionMismatch(history, version, int(at["version"]))
         answer = await self._call("wire/check", {"history": history, "vendors": [_text(params, "vendor")]})
         violation = next((item for item in answer["violations"] if names(params, item)), None)
         fixes = violation["fixes"] if violation is not None else []
@@ -116,6 +118,8 @@ class Commands:
         """Apply a fix for every violation, as one change; `{history, ifVersion?, vendors?}`."""
         params = _params(arguments)
         vendors = params.get("vendors") or list(self._documents.settings.vendors)
+        if not isinstance(vendors, list):
+            raise InvalidParams.at("/arguments/0/vendors", "must be an array")
         return await fix_all(self._call, _text(params, "history"), vendors, params.get("ifVersion"))
 
     async def copy_projection(self, *arguments: Json) -> Json:

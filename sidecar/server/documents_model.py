@@ -80,7 +80,7 @@ def parse_uri(uri: str, vendors: Collection[str]) -> Address | None:
 def history_uri(history: str, *, entry_id: str | None = None, at_version: int | None = None) -> str:
     """Return the address of a transcript, at an entry where one is given."""
     query = "" if at_version is None else f"?atVersion={at_version}"
-    fragment = "" if entry_id is None else f"#{quote(entry_id, safe='')}"
+    fragment = "" if entry_id is None else f"#{quote(entry_id, safe='', errors='surrogatepass')}"
     return f"{SCHEME}:///{history}.md{query}{fragment}"
 
 

@@ -57,7 +57,10 @@ def find(tx: Reader, query: str, prefix: str, cursor: str | None, limit: int) ->
         if len(hits) == limit:
             assert last is not None
             return Page(rows=tuple(hits), cursor=make_cursor(listing, *last))
-        (stored,) = tx.present(match.log, match.seq, match.seq + 1)
+        readable = tx.present(match.log, match.seq, match.seq + 1)
+        if not readable:
+            continue  # damaged since it was indexed: the other histories' hits still come
+        (stored,) = readable
         entry = entry_from_json(loads(stored.body))
         text = snippet(searchable(entry), phrases)
         hits.append(Hit(history=row.name, entry_id=entry.id, index=index, snippet=text, rank=-match.score))

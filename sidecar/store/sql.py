@@ -137,7 +137,8 @@ class SqlTransaction(ABC):
         return self._entries(log, rows, references, most)
 
     def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
-        return self._entries(log, self._stored(log, lo, hi), True, None)
+        rows = [row for row in self._stored(log, lo, hi) if _is_sound(row[4])]
+        return self._entries(log, rows, True, None)
 
     def _stored(self, log: int, lo: int, hi: int) -> list[Any]:
         return self.rows(
@@ -493,6 +494,14 @@ def _unword(value: str | None) -> Any:
 def _id_key(hid: int, entry_id: str) -> int:
     digest = hashlib.blake2b(b"%d:%s" % (hid, entry_id.encode("utf-8", "surrogatepass")), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def _is_sound(body: bytes) -> bool:
+    try:
+        _sound(body)
+    except StorageCorrupt:
+        return False
+    return True
 
 
 def _sound(body: bytes) -> bytes:

@@ -133,7 +133,7 @@ class Reader(Protocol):
         """Return their bodies alone."""
 
     def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
-        """Return those of the entries that were not pruned, with references in place of large strings."""
+        """Return those of the entries that were not pruned and read back, with references in place of large strings."""
 
     def find_blob(self, digest: str) -> Blob | None:
         """Return one blob, or `None`."""

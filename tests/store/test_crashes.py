@@ -429,7 +429,7 @@ def test_a_damaged_entry_is_never_handed_out(tmp_path: Path, body: bytes) -> Non
         store = open_store(str(tmp_path / "store.db"))
         await store.open()
         for history in ("h", "k"):
-            await store.apply(Mutation(history=history, operation=Append((entry("a", "\ud800"),)), at=1))
+            await store.apply(Mutation(history=history, operation=Append((entry("a", "word \ud800"),)), at=1))
         other = apsw.Connection(str(tmp_path / "store.db"))
         other.execute("UPDATE entry SET body = ? WHERE id = (SELECT min(id) FROM entry)", (body,))
         with pytest.raises(StorageCorrupt):
@@ -437,11 +437,20 @@ def test_a_damaged_entry_is_never_handed_out(tmp_path: Path, body: bytes) -> Non
         with pytest.raises(StorageCorrupt):
             await store.read("h")
         assert len((await store.bodies("k")).bodies) == 1
+        page = await store.search("word", prefix="", cursor=None, limit=9)
+        assert [hit.history for hit in page.rows] == ["k"]
         await store.apply(Mutation(history="h", operation=Append((entry("b", "x"),)), at=1))
         other.close()
         await store.close()
 
     asyncio.run(work())
+
+
+@pytest.mark.parametrize("location", ["a\0b", "\ud800", "~no-such-user-here/x", "file:///tmp/x.db", "mysql://h/d"])
+def test_a_place_that_cannot_be(location: str) -> None:
+    """A name that no file can have is refused as a store, not as a defect."""
+    with pytest.raises(StorageUnavailable):
+        open_store(location)
 
 
 OTHER = """

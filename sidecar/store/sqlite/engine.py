@@ -17,7 +17,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
@@ -29,7 +28,7 @@ from sidecar.store.front import StoreFront
 from sidecar.store.sqlite import schema
 from sidecar.store.sqlite.failures import poisons, storage_error
 from sidecar.store.sqlite.feed import Doorbells, poll
-from sidecar.store.sqlite.files import Sentinel, Turn, prepare
+from sidecar.store.sqlite.files import Sentinel, Turn, place_of, prepare
 from sidecar.store.sqlite.transaction import SqliteTransaction
 from sidecar.store.transaction import Reader, Transaction
 from sidecar.store.writer import Work, Writer
@@ -53,7 +52,7 @@ class SqliteStore(StoreFront):
     """A store in one SQLite file."""
 
     def __init__(self, path: str) -> None:
-        self.path = None if path == MEMORY else Path(path).expanduser().absolute()
+        self.path = None if path == MEMORY else place_of(path)
         self.engine = "memory" if self.path is None else "sqlite"
         self.shared = self.path is not None
         super().__init__()

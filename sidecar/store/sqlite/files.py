@@ -30,6 +30,18 @@ _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "lustre", 
 )  # fmt: skip
 
 
+def place_of(location: str) -> Path:
+    """Return the path that a location names. Raises StorageUnavailable where no file can have such a name."""
+    try:
+        os.fsencode(location)
+        path = Path(location).expanduser().absolute()
+    except (ValueError, RuntimeError):  # a lone surrogate; `~nobody` without such a user
+        path = None
+    if path is None or "\0" in location or "://" in location:  # `file:///x` would become a folder named `file:`
+        raise StorageUnavailable("the store has no possible file name", ENGINE, detail="cannotOpen")
+    return path
+
+
 def prepare(path: Path) -> None:
     """Make the directory and the empty file with the right modes, and refuse places where SQLite is not safe."""
     try:

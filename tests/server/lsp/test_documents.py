@@ -8,6 +8,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsp_editor import RICH, Editor, message, notification, talk
 
 
@@ -395,6 +396,30 @@ def test_commands(editor: Editor) -> None:
     for arguments in ([], [7], [{"history": 7}]):
         error = editor.error("workspace/executeCommand", command="history.fork", arguments=arguments)
         assert error["code"] == -32602
+
+
+WRONG = [
+    ("history.applyFix", {"history": "wrong", "version": "x", "vendor": "gemini"}),
+    ("history.applyFix", {"history": "wrong", "version": True, "vendor": "gemini"}),
+    ("history.open", {"history": "wrong", "entryId": 5}),
+    ("history.open", {"history": "wrong", "entryId": []}),
+    ("history.fixAll", {"history": "wrong", "vendors": 5}),
+    ("history.fixAll", {"history": "wrong", "vendors": "gemini"}),
+]
+
+
+@pytest.mark.parametrize(("command", "arguments"), WRONG)
+def test_arguments_of_the_wrong_kind_are_refused(editor: Editor, command: str, arguments: dict[str, Any]) -> None:
+    """As params are, and never an internal error."""
+    error = editor.error("workspace/executeCommand", command=command, arguments=[arguments])
+    assert (error["code"], error["data"]["kind"]) == (-32602, "invalidParams")
+
+
+def test_any_entry_id_has_an_address(editor: Editor) -> None:
+    """A lone surrogate as well, which a client may have sent."""
+    editor.append("odd", message("\ud800", "user", "hello"))
+    opened = editor.command("history.open", history="odd", entryId="\ud800")
+    assert opened == {"uri": "history:///odd.md#%ED%A0%80"}
 
 
 def test_long_histories_show_their_newest_page(editor: Editor) -> None:
