@@ -306,3 +306,17 @@ def test_placeholders_can_be_worded() -> None:
     entries = (USER, Entry.assistant(tool_calls=[CALL]))
     assert messages_of(sent("openai-chat", *entries, placeholder={"result": "gone"}).body)[2]["content"] == "gone"
     assert messages_of(sent("openai-chat", *entries, placeholder={"result": " "}).body)[2]["content"].strip()
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "losses"),
+    [("aGk=", "hi", []), ("aOk=", "h�", [("X14", "warning", "e0")]), ("ICA=", "(empty document)", [])],
+)
+def test_a_text_document_is_sent_as_text(data: str, text: str, losses: list[tuple[str, str, str]]) -> None:
+    """Bytes that are no UTF-8 are replaced and told; an empty one gets a stand-in and a repair."""
+    entry = Entry.user([File(name="a.txt", mime_type="text/plain", data=data), Text("read it")])
+    projected = sent("anthropic-messages", entry)
+    source = projected.body["messages"][0]["content"][0]["source"]
+    assert source == {"type": "text", "media_type": "text/plain", "data": text}
+    assert told(projected) == losses
+    assert [repair.rule for repair in projected.repairs] == (["X6"] if text == "(empty document)" else [])

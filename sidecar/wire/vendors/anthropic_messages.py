@@ -12,7 +12,6 @@ Documentation, read 2026-11-30:
 from __future__ import annotations
 
 import base64
-import binascii
 
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import Block, File, Image, JsonBlock, Reasoning, Refusal, Text, VendorBlock
@@ -118,6 +117,20 @@ class AnthropicShaper(BlockShaper):
         """Return a text block."""
         return {"type": "text", "text": text}
 
+    def document(self, item: Item, block: File) -> Json:
+        """Return the source of a document; plain text goes as text, since the vendor takes no other bytes of it."""
+        if block.url is not None:
+            return {"type": "url", "url": block.url}
+        if block.mime_type != "text/plain":
+            return {"type": "base64", "media_type": "application/pdf", "data": block.data}
+        content = base64.b64decode(block.data or "")
+        text = content.decode("utf-8", "replace")
+        if text.encode() != content:
+            self.report.loss("X14", "warning", item, "what is not UTF-8 in a text document is sent as U+FFFD")
+        if not text.strip():
+            self.report.repair("X6", item, "rewritten", "an empty text document gets a stand-in")
+        return {"type": "text", "media_type": "text/plain", "data": text if text.strip() else "(empty document)"}
+
     def part(self, item: Item, block: Block) -> Json:
         """Return one block."""
         if isinstance(block, Text | Refusal):
@@ -127,7 +140,7 @@ class AnthropicShaper(BlockShaper):
         if isinstance(block, Image):
             return {"type": "image", "source": _source(block)}
         if isinstance(block, File):
-            part = {"type": "document", "source": _document(block)}
+            part = {"type": "document", "source": self.document(item, block)}
             return {**part, "title": block.name} if block.name and block.name.strip() else part
         assert isinstance(block, VendorBlock)
         if "cache_control" not in block.value:
@@ -265,18 +278,6 @@ def _source(block: Image) -> Json:
     if block.url is not None:
         return {"type": "url", "url": block.url}
     return {"type": "base64", "media_type": block.mime_type, "data": block.data}
-
-
-def _document(block: File) -> Json:
-    if block.url is not None:
-        return {"type": "url", "url": block.url}
-    if block.mime_type == "text/plain":
-        try:
-            text = base64.b64decode(block.data or "", validate=True).decode("utf-8")
-        except (binascii.Error, UnicodeDecodeError):
-            text = ""
-        return {"type": "text", "media_type": "text/plain", "data": text or "(empty document)"}
-    return {"type": "base64", "media_type": "application/pdf", "data": block.data}
 
 
 def shape(context: Context, names: frozenset[str]) -> AnthropicShaper:
