@@ -62,6 +62,9 @@ def run(args: list[str]) -> int:
     """Run one command; errors are one line on stderr."""
     try:
         result = app.main(args, prog_name="history-sidecar", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "history-sidecar"
         click.echo(f"error: {error.format_message()} (`{command} --help` explains)", err=True)

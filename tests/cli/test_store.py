@@ -66,7 +66,7 @@ def test_backup(files: Files) -> None:
     assert [ours[name] for name in same] == [theirs[name] for name in same]
     assert files.run("check", store=target)["ok"]
     assert files.run("migrate", store=target)["engine"] == "sqlite"
-    assert "already" in files.run("backup", str(target), code=1)
+    assert "target must be a new file; one of this name is there already" in files.run("backup", str(target), code=1)
     assert "error" in files.run("info", store=files.folder / "nothing.db", code=1)
 
 
@@ -103,3 +103,9 @@ def test_recover(files: Files) -> None:
     garbage.write_bytes(b"not a database" * 1000)
     assert "error" in files.run("recover", str(files.folder / "x.db"), store=garbage, code=1)
     assert garbage.read_bytes() == b"not a database" * 1000
+
+
+def test_without_a_command_it_is_help_and_no_error(tmp_path: Path) -> None:
+    """`store` alone shows its help as help, not after the word error."""
+    done = subprocess.run([sys.executable, "-m", "sidecar", "store"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stderr.startswith("Usage: ") and done.returncode == 2

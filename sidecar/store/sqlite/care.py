@@ -209,7 +209,7 @@ class _opened:  # noqa: N801 - reads as a verb in `with`
 
 def _refuse_existing(target: Path) -> None:
     if target.exists():
-        raise InvalidParams.at("/target", "must be a new file; there is one of this name")
+        raise InvalidParams.at("/target", "must be a new file; one of this name is there already")
 
 
 def _size(path: Path) -> int:
