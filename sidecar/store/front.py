@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
+from sidecar.core.errors import StorageCorrupt
 from sidecar.store import logic, retention, searching
 from sidecar.store.base import Applied, Bodies, Delete, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
 from sidecar.store.cursors import make_cursor, open_cursor
@@ -72,7 +74,8 @@ class StoreFront(ABC):
             row = existing(tx, history)
             view = view_of(tx, row, version)
             first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
-            rows = rows_of(tx, row, view, first, last, max_bytes, references=references)
+            with _naming(history):
+                rows = rows_of(tx, row, view, first, last, max_bytes, references=references)
             content = (row.hid, view.layout)
             return Slice(history=history, version=view.version, len=view.len, start=first, rows=rows, content=content)
 
@@ -93,7 +96,8 @@ class StoreFront(ABC):
         def work(tx: Reader) -> Bodies:
             view = view_of(tx, existing(tx, history), version)
             first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
-            bodies = bodies_of(tx, view, first, last, max_bytes, references=references)
+            with _naming(history):
+                bodies = bodies_of(tx, view, first, last, max_bytes, references=references)
             return Bodies(version=view.version, len=view.len, start=first, bodies=bodies)
 
         return await self._reading(work)
@@ -113,7 +117,8 @@ class StoreFront(ABC):
 
         def work(tx: Reader) -> Delta:
             row = existing(tx, history)
-            edits = edits_between(tx, view_of(tx, row, since).ranges, view_of(tx, row, None).ranges)
+            with _naming(history):
+                edits = edits_between(tx, view_of(tx, row, since).ranges, view_of(tx, row, None).ranges)
             return Delta(history=history, from_version=since, version=row.version, len=row.len, edits=edits)
 
         return await self._reading(work)
@@ -213,3 +218,12 @@ class StoreFront(ABC):
             for listener in list(self._listeners):
                 listener(event)
         return bool(events)
+
+
+@contextmanager
+def _naming(history: str) -> Iterator[None]:
+    """Name the history that cannot be read: a client has to know which one to leave alone."""
+    try:
+        yield
+    except StorageCorrupt as error:
+        raise StorageCorrupt(f"history {history!r} is damaged", history, error.data["detail"]) from None

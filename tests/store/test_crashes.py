@@ -432,8 +432,9 @@ def test_a_damaged_entry_is_never_handed_out(tmp_path: Path, body: bytes) -> Non
             await store.apply(Mutation(history=history, operation=Append((entry("a", "word \ud800"),)), at=1))
         other = apsw.Connection(str(tmp_path / "store.db"))
         other.execute("UPDATE entry SET body = ? WHERE id = (SELECT min(id) FROM entry)", (body,))
-        with pytest.raises(StorageCorrupt):
+        with pytest.raises(StorageCorrupt) as refused:
             await store.bodies("h")
+        assert refused.value.data["history"] == "h"
         with pytest.raises(StorageCorrupt):
             await store.read("h")
         assert len((await store.bodies("k")).bodies) == 1
