@@ -74,7 +74,7 @@ def check(
             text = f"{violation.message} [{violation.vendor} {violation.rule}]"
             console.print(plain(place, _COLOURS[violation.severity]) + plain(text))
         errors = sum(violation.severity == "error" for _, violation in flat)
-        err().print(plain(f"{len(flat)} violations, {errors} of them errors" if flat else "no violations", "dim"))
+        err().print(plain(f"violations: {len(flat)}, of which errors: {errors}" if flat else "no violations", "dim"))
     fails = ("error", "warning") if strict else ("error",)
     return 1 if any(violation.severity in fails for _, violation in flat) else 0
 

@@ -8,6 +8,7 @@ conversation text and never a path. A class says when it is raised and what the 
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
 ERRORS: dict[str, type[SidecarError]] = {}
@@ -44,7 +45,8 @@ class InvalidParams(SidecarError, kind="invalidParams", code=-32602):
     @classmethod
     def at(cls, path: str, problem: str) -> InvalidParams:
         """Build the error for one place; `path` is a JSON Pointer in wire names, `""` for the whole params."""
-        return cls(f"invalid params: {problem}", errors=[{"path": path, "message": problem}])
+        where = f"{path} " if path else ""  # many clients show the message only
+        return cls(f"invalid params: {where}{problem}", errors=[{"path": path, "message": problem}])
 
 
 class HistoryNotFound(SidecarError, kind="historyNotFound", code=1001):
@@ -124,7 +126,9 @@ class UnknownVendor(SidecarError, kind="unknownVendor", code=1010):
     """No vendor module has this id; `known` lists those that exist."""
 
     def __init__(self, vendor: str, known: list[str]) -> None:
-        super().__init__("vendor is not known", vendor=vendor, known=known)
+        near = get_close_matches(vendor, known, 1)
+        meant = f", did you mean {near[0]!r}" if near else ""
+        super().__init__(f"vendor {vendor[:64]!r} is not known{meant}", vendor=vendor, known=known)
 
 
 class Unprojectable(SidecarError, kind="unprojectable", code=1011):

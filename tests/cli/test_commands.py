@@ -143,7 +143,14 @@ def test_errors_are_one_line_with_a_hint(shell: Shell) -> None:
         (("append", "../x", "hi"), "history name is not valid (letters, digits and . _ ~ - in segments joined by /)"),
         (("import", "missing.jsonl"), "missing.jsonl is not there"),
         (("export", "x", "-f", "aider"), None),
-        (("project", "x", "-V", "nobody"), "vendor is not known (`history-sidecar call wire/vendors` lists them)"),
+        (
+            ("project", "x", "-V", "gemnii"),
+            "vendor 'gemnii' is not known, did you mean 'gemini' (`history-sidecar call wire/vendors` lists them)",
+        ),
+        (
+            ("project", "x", "-V", "nobody"),
+            "vendor 'nobody' is not known (`history-sidecar call wire/vendors` lists them)",
+        ),
         (("call", "history/len", "{"), None),
         (("call", "no/such"), None),
     ]
