@@ -131,7 +131,7 @@
 
 --- Who is speaking.
 ---@class history_sidecar.ClientInfo
----@field name string A short name, such as `neovim`.
+---@field name string A short name, such as `neovim`; its first 128 characters are kept with every change.
 ---@field version? string Its version.
 
 --- Blocks, or a plain string, which means one text block.

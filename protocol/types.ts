@@ -222,7 +222,7 @@ export interface ClearInjectedResult {
 
 /** Who is speaking. */
 export interface ClientInfo {
-  /** A short name, such as `neovim`. */
+  /** A short name, such as `neovim`; its first 128 characters are kept with every change. */
   name: string;
   /** Its version. */
   version?: string | null;

@@ -18,7 +18,7 @@ class ClientInfo:
     """Who is speaking."""
 
     name: str
-    """A short name, such as `neovim`."""
+    """A short name, such as `neovim`; its first 128 characters are kept with every change."""
     version: str | None = None
     """Its version."""
 

@@ -38,6 +38,9 @@ from sidecar.service.filters import filters_of
 
 log = logging.getLogger(__name__)
 
+MAX_CLIENT_NAME = 128
+"""Characters of a client's name that are kept."""
+
 
 class SidecarServer(LanguageServer):
     """A language server for one client over stdio; LSP features are added as pygls documents it."""
@@ -74,6 +77,8 @@ class SidecarServer(LanguageServer):
         client = options.client.name if options.client is not None else None
         if client is None and params.client_info is not None:
             client = params.client_info.name
+        if client is not None:
+            client = client[:MAX_CLIENT_NAME]  # it is kept with every change
         self.folders += tuple(folder for uri in _workspace_uris(params) if (folder := folder_of(uri)) is not None)
         self.service = service
         self.session = service.session(client, ClientSink(self.protocol))

@@ -558,3 +558,16 @@ def test_projection_of_both_first_vendors(peer: Peer) -> None:
     assert more["stableMessages"] == 7
     raw = peer.call("wire/project", {"vendor": "openai-chat", "entries": [user("hi")]})
     assert raw["body"]["messages"] == [{"role": "user", "content": "hi"}]
+
+
+def test_a_long_client_name_is_cut(store: str) -> None:
+    """A name is kept with every change, so only its first 128 characters are."""
+    peer = Peer(store, initialize=False)
+    try:
+        options = {"sidecar": {"protocolVersion": 1, "client": {"name": "n" * 5000}}}
+        peer.call("initialize", {"processId": None, "capabilities": {}, "initializationOptions": options})
+        peer.call("history/append", {"history": "h", "entries": [user("x")]})
+        (row,) = peer.call("history/versions", {"history": "h"})["data"]
+        assert row["origin"] == {"local": True, "client": "n" * 128}
+    finally:
+        peer.end()
