@@ -82,7 +82,9 @@ def kill_rounds(path: Path, rounds: int) -> int:
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
         for writer, line in zip(writers, first, strict=True):
-            rest, _ = writer.communicate()
+            assert writer.stdout is not None
+            rest = writer.stdout.read()  # `communicate` would miss what `readline` has buffered
+            writer.communicate()
             for ack in (line + rest).splitlines(keepends=True):
                 if ack.endswith("\n"):
                     name, version, length = ack.split()
