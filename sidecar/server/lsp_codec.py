@@ -56,7 +56,7 @@ def _detailed() -> Converter:
 def _explain(params: Json, cls: Any) -> InvalidParams:
     try:
         _detailed().structure(params, cls)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - the same failure, told in full
         problems = [text.partition(" @ $") for text in transform_error(error)]
         errors = [{"path": _pointer(path), "message": problem} for problem, _, path in problems]
         return InvalidParams("invalid params", errors=errors)

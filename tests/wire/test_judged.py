@@ -164,8 +164,8 @@ def test_many_hostile_histories_are_clean(history: list[Item], capabilities: dic
 @HOSTILE
 @given(history=strategies.items)
 def test_what_the_checker_sees_the_projector_mends(history: list[Item]) -> None:
-    """A missing or torn pair, an orphan, and broken arguments are errors of the checker exactly where the projector
-    reports a repair or a loss under the same rule.
+    """Orphans and broken arguments are errors of the checker exactly where the projector reports a repair or a loss
+    under the same rule; a missing or torn pair that the checker sees is mended, while the projector may tell of more.
     """
     violations = check(history, VENDORS)
     for vendor in VENDORS:
