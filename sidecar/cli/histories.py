@@ -27,19 +27,8 @@ from sidecar.cli.output import (
 )
 from sidecar.core.errors import InvalidParams
 from sidecar.core.jsontext import Json, loads
-from sidecar.core.messages import (
-    Assistant,
-    Audio,
-    Block,
-    Entry,
-    File,
-    Image,
-    Refusal,
-    Text,
-    Tool,
-    User,
-    entry_from_json,
-)
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Assistant, Audio, Block, Entry, File, Image, Refusal, Text, Tool, User
 from sidecar.core.names import check_name
 from sidecar.render.document import argument_text, media_label, pretty, reasoning_label, structured
 from sidecar.service import Conditions, Session, Window, token_estimate

@@ -4,7 +4,7 @@ Rules:
 - Primitives are strict: nothing is coerced, a boolean is no integer, `1.0` is no integer, integers fit ±(2^53−1).
 - In params `null` means omitted, except in patch classes (`PATCH`), where the two differ. Unknown keys are ignored.
 - A failure names every problem at once, by JSON Pointer in wire names (`InvalidParams`).
-- Entries and other values marked `Shape` are passed through as parsed; `core.messages` judges entries.
+- Entries and other values marked `Shape` are passed through as parsed; `core.message_json` judges entries.
 - Results write every field, `null` where empty; only a field whose value is `ABSENT` is left out.
 - pygls and lsprotocol are never imported here, so that the contract costs nothing at start.
 

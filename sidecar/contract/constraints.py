@@ -2,7 +2,7 @@
 
 Rules: a marker is data. `codec` enforces it, the emitters print it, so a range is written once.
 `Shape` names the contract class that describes a field which the codec leaves as parsed JSON: entries are read by
-`core.messages`, which knows the three states of content, and must not be copied on the way.
+`core.message_json`, which knows the three states of content, and must not be copied on the way.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Entries, messages and blocks as they stand in JSON: what `protocol/` documents and `core.messages` reads and writes.
+"""Entries, messages and blocks as they stand in JSON: what `protocol/` documents.
 
 Rules: these classes are never instantiated by the server; they are the reference for every other language. Where input
 is wider than output there are two classes, `XxxInput` and `Xxx`: a plain string may stand for blocks, an object for
-argument text, and ids and times may be left out. That these classes and `core.messages` accept the same JSON is guarded
-by `tests/contract/test_entries.py`. Unknown keys of entries, messages, blocks, calls and reasoning are kept.
+argument text, and ids and times may be left out. Unknown keys of entries, messages, blocks, calls and reasoning are
+kept. `core.message_json` does the reading and writing, and accepts the same JSON (`tests/contract/test_entries.py`).
 """
 
 from __future__ import annotations

@@ -23,19 +23,8 @@ from typing import Final, TypeAlias
 from attrs import evolve, frozen
 
 from sidecar.core.jsontext import Json, dumpb
-from sidecar.core.messages import (
-    ABSENT,
-    Absent,
-    Assistant,
-    Block,
-    Entry,
-    Note,
-    Origin,
-    Reasoning,
-    Tool,
-    ToolCall,
-    message_to_json,
-)
+from sidecar.core.message_json import message_to_json
+from sidecar.core.messages import ABSENT, Absent, Assistant, Block, Entry, Note, Origin, Reasoning, Tool, ToolCall
 from sidecar.formats.head import Head
 from sidecar.formats.source import Source
 from sidecar.wire.base import Loss, Severity

@@ -19,21 +19,8 @@ from attrs import evolve
 
 from sidecar.core.errors import InvalidParams, Unparsable
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import (
-    ABSENT,
-    Assistant,
-    Entry,
-    Note,
-    Reasoning,
-    Summary,
-    System,
-    Text,
-    Tool,
-    ToolCall,
-    User,
-    entry_from_json,
-    entry_to_json,
-)
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import ABSENT, Assistant, Entry, Note, Reasoning, Summary, System, Text, Tool, ToolCall, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, Restart, assemble
 from sidecar.formats.head import Head
 from sidecar.formats.parts import text_of

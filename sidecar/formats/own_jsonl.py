@@ -13,7 +13,8 @@ from attrs import evolve
 
 from sidecar.core.errors import InvalidParams, Unparsable
 from sidecar.core.jsontext import Json, dumpb
-from sidecar.core.messages import ROLES, Entry, entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import ROLES, Entry
 from sidecar.formats.base import Format, ImportedHistory, ReadOptions, Report, Restart, keep
 from sidecar.formats.head import Head
 from sidecar.formats.parts import (

@@ -13,7 +13,8 @@ from lsprotocol import types
 
 from sidecar.core.errors import EntryNotFound, HistoryExists, InvalidParams, VersionMismatch
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Assistant, Entry, Note, Refusal, Summary, System, Text, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Assistant, Entry, Note, Refusal, Summary, System, Text
 from sidecar.render.document import pretty
 from sidecar.server.documents import Documents, plain_function
 from sidecar.server.documents_checks import names

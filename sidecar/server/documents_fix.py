@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from sidecar.core.edit_text import set_text
 from sidecar.core.errors import EntryNotFound
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Entry, entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import Entry
 from sidecar.server.documents_source import Call, read_page
 
 MAX_ENTRIES = 1_000_000

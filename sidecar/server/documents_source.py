@@ -14,7 +14,8 @@ from attrs import evolve, frozen
 
 from sidecar.core.errors import HistoryNotFound, VersionUnavailable
 from sidecar.core.jsontext import Json, dumpb
-from sidecar.core.messages import Entry, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Entry
 from sidecar.render import Span, render_markdown
 from sidecar.render.document import pretty
 from sidecar.render.escape import visible

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from sidecar.contract import types as t
 from sidecar.core.errors import InvalidParams
 from sidecar.core.jsontext import Json, dumpb
-from sidecar.core.messages import Entry, entry_from_json, message_from_json
+from sidecar.core.message_json import entry_from_json, message_from_json
+from sidecar.core.messages import Entry
 from sidecar.server.notifications import edit_with_entries
 from sidecar.server.protocol import Spliced
 from sidecar.service import (

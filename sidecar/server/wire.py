@@ -11,7 +11,7 @@ from sidecar.contract import types as t
 from sidecar.contract.codec import given, to_json
 from sidecar.core.errors import InvalidParams
 from sidecar.core.jsontext import Json, dumpb
-from sidecar.core.messages import entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
 from sidecar.server.history import Served
 from sidecar.server.protocol import Spliced
 from sidecar.service import Projections, compute

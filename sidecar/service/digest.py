@@ -12,7 +12,8 @@ import json
 from attrs import asdict
 
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Entry, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import Entry
 from sidecar.store.base import EntryEdit, Splice
 
 

@@ -14,7 +14,8 @@ from attrs import define, field, frozen
 
 from sidecar.core.errors import InvalidParams, StorageCorrupt
 from sidecar.core.jsontext import loads
-from sidecar.core.messages import Entry, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Entry
 from sidecar.service.heavy import compute
 from sidecar.store.base import Row, Store
 from sidecar.wire import Cache

@@ -20,7 +20,8 @@ from sidecar.core.errors import HistoryNotFound, LimitExceeded, VersionMismatch,
 from sidecar.core.estimators import DEFAULT
 from sidecar.core.jsontext import Json, dumpb, dumps, loads
 from sidecar.core.ledger import Estimate
-from sidecar.core.messages import ABSENT, Absent, Entry, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import ABSENT, Absent, Entry
 from sidecar.core.names import check_name
 from sidecar.core.plan import Plan, Request
 from sidecar.service.digest import digest_of, plain_edit, plain_entry

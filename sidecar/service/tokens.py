@@ -15,7 +15,8 @@ from sidecar.core.estimators import DEFAULT, Counter
 from sidecar.core.jsontext import Json, loads
 from sidecar.core.ledger import DEFAULT_KEY, Estimate, Recorded, estimate, key_of, quick_estimate, recorded
 from sidecar.core.measures import Measure, measure
-from sidecar.core.messages import Entry, Tool, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Entry, Tool
 from sidecar.core.plan import Costs, Plan, Request, plan_splice
 from sidecar.store.base import Baseline, Head, Row
 

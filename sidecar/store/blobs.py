@@ -22,7 +22,8 @@ from attrs import evolve, frozen
 
 from sidecar.core.errors import StorageCorrupt
 from sidecar.core.jsontext import dumpb, loads
-from sidecar.core.messages import Assistant, Audio, Block, Entry, File, Image, Media, Tool, User, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import Assistant, Audio, Block, Entry, File, Image, Media, Tool, User
 
 BLOB_CHARS = 256 * 1024
 """Longest base64 text that stays inside a body."""

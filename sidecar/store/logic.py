@@ -30,7 +30,8 @@ from sidecar.core.errors import (
 )
 from sidecar.core.jsontext import dumpb, loads
 from sidecar.core.layouts import Layout, Range, clip, common_prefix, cut, index_of, join, length, open_end
-from sidecar.core.messages import ABSENT, Assistant, Entry, Tool, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import ABSENT, Assistant, Entry, Tool
 from sidecar.store import base
 from sidecar.store.blobs import Blob, is_hash, references
 from sidecar.store.measuring import entry_row

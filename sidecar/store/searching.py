@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from sidecar.core.jsontext import loads
 from sidecar.core.layouts import Layout, clip, index_of
-from sidecar.core.messages import entry_from_json
+from sidecar.core.message_json import entry_from_json
 from sidecar.store.base import Hit, Page
 from sidecar.store.cursors import make_cursor, open_cursor
 from sidecar.store.transaction import HistoryRow, Match, Reader, Transaction

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 from attrs import evolve
 
 from sidecar.core.jsontext import Json, loads
-from sidecar.core.messages import Assistant, Block, Entry, Message, Text, ToolCall, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import Assistant, Block, Entry, Message, Text, ToolCall
 from sidecar.wire.base import Item
 
 Edit: TypeAlias = dict[str, Json]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.estimators import DEFAULT, counter
-from sidecar.core.messages import Assistant, Entry, Image, Reasoning, Text, ToolCall, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import Assistant, Entry, Image, Reasoning, Text, ToolCall
 from sidecar.core.spending import spending
 
 ENTRIES = [

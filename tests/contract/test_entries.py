@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from sidecar.contract.emit.schema import document
 from sidecar.core.errors import InvalidParams
-from sidecar.core.messages import entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
 
 DOCUMENT = document()
 INPUT = Draft202012Validator({**DOCUMENT, "$ref": "#/$defs/EntryInput"})

@@ -19,7 +19,7 @@ from sidecar.contract.emit.model import name_of
 from sidecar.contract.emit.schema import document
 from sidecar.contract.methods import METHODS
 from sidecar.core.errors import SidecarError
-from sidecar.core.messages import entry_from_json, message_from_json
+from sidecar.core.message_json import entry_from_json, message_from_json
 from sidecar.core.names import check_name
 
 EXAMPLES = Path(__file__).parents[2] / "protocol" / "examples"

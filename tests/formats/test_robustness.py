@@ -13,7 +13,8 @@ from truths import read_file
 
 from sidecar import wire
 from sidecar.core.errors import InvalidParams, LimitExceeded, Unparsable
-from sidecar.core.messages import Assistant, entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import Assistant
 from sidecar.formats import source as sources
 from sidecar.formats.base import MAX_LISTED
 from sidecar.formats.registry import FORMATS

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sidecar.core.messages import Assistant, Block, Entry, Image, JsonBlock, Text, Tool, User, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import Assistant, Block, Entry, Image, JsonBlock, Text, Tool, User
 from sidecar.formats.base import ReadOptions, Report
 from sidecar.formats.registry import format_of
 from sidecar.formats.source import Source

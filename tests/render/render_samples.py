@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sidecar.core.messages import Entry, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Entry
 
 CONVERSATION = [
     {"id": "e0", "message": {"role": "system", "text": "Be brief."}},

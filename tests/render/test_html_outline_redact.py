@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.messages import Assistant, Entry, Image, Reasoning, ToolCall, entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import Assistant, Entry, Image, Reasoning, ToolCall
 from sidecar.render import outline, redact_entry, redact_secrets, render_html
 from sidecar.render.outline import Row
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from render_samples import TEXT, conversation
 
-from sidecar.core.messages import Entry, Image, Reasoning, ToolCall, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Entry, Image, Reasoning, ToolCall
 from sidecar.render import render_markdown
 from sidecar.render.escape import prose, unescape_prose, visible
 from sidecar.render.markdown import heading_role, mark_of

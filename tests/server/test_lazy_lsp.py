@@ -85,7 +85,7 @@ def test_our_own_classes_may_be_deferred_as_well() -> None:
     script = """
 from sidecar.server.lazy_lsp import deferred_classes, _Mark
 with deferred_classes():
-    from sidecar.core import messages
+    from sidecar.core import message_json, messages
     from sidecar.contract import types
 assert isinstance(vars(messages.Entry)["__init__"], _Mark)
 class Sub(messages.Text):
@@ -99,6 +99,6 @@ for change in (lambda: setattr(entry, "id", "y"), lambda: messages.Entry(message
     except (AttributeError, TypeError):
         continue
     raise AssertionError("neither frozen nor keyword-only")
-assert messages.entry_from_json(messages.entry_to_json(entry)) == entry
+assert message_json.entry_from_json(message_json.entry_to_json(entry)) == entry
 """
     _run(script)

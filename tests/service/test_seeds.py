@@ -6,7 +6,8 @@ import pytest
 from attrs import evolve
 
 from sidecar.core.jsontext import loads
-from sidecar.core.messages import Entry, ToolCall, entry_from_json
+from sidecar.core.message_json import entry_from_json
+from sidecar.core.messages import Entry, ToolCall
 from sidecar.service import Session, Window
 
 pytestmark = pytest.mark.asyncio

@@ -11,7 +11,8 @@ from attrs import evolve
 
 from sidecar.core.errors import InvalidParams
 from sidecar.core.jsontext import dumpb, loads
-from sidecar.core.messages import Entry, File, Image, Text, entry_to_json
+from sidecar.core.message_json import entry_to_json
+from sidecar.core.messages import Entry, File, Image, Text
 from sidecar.store.base import Append, ApplyEdits, Delete, Fork, Replace, SetText
 from tests.store.stores import Opened, opened
 

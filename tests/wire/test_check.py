@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from strategies import VENDORS
 
 from sidecar.core.errors import UnknownVendor
-from sidecar.core.messages import Entry, entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import Entry
 from sidecar.wire.base import Item, Options, Violation
 from sidecar.wire.check import check
 from sidecar.wire.constraints import CONSTRAINTS

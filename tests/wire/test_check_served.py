@@ -12,7 +12,7 @@ from neutral import items_of
 from strategies import VENDORS
 
 from sidecar.client import Sidecar
-from sidecar.core.messages import entry_to_json
+from sidecar.core.message_json import entry_to_json
 
 LINES = (Path(__file__).parent / "cases" / "reports.jsonl").read_text().splitlines()
 REPORTS = [json.loads(line) for line in LINES]

@@ -12,7 +12,8 @@ from strategies import VENDORS
 
 from sidecar.core.errors import UnknownVendor, Unparsable
 from sidecar.core.jsontext import dumpb
-from sidecar.core.messages import Entry, entry_from_json, entry_to_json
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import Entry
 from sidecar.wire import project
 from sidecar.wire.base import Item, Options, Parsed
 from sidecar.wire.parse import FAMILIES, parse
