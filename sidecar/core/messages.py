@@ -143,7 +143,7 @@ class Origin:
 class Reasoning:
     """One piece of reasoning: plain `text` and/or opaque bytes (`signature`, `data`), byte-exact, with its origin.
 
-    `cleared` says that the text was emptied after the vendor signed it.
+    `cleared` says that the text was emptied or masked after the vendor signed it.
     """
 
     text: str | None = None

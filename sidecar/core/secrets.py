@@ -25,6 +25,11 @@ class Secret:
     label: str
     pattern: re.Pattern[str]
 
+    @property
+    def mark(self) -> str:
+        """What is shown in place of it."""
+        return f"[redacted: {self.label}]"
+
 
 def _secret(name: str, label: str, pattern: str) -> Secret:
     return Secret(name, label, re.compile(pattern))
@@ -69,18 +74,38 @@ SECRETS: Final[tuple[Secret, ...]] = (
 """In the order in which they are looked for: a shape by its own prefix before one by its surroundings."""
 
 
+_CREDENTIAL: Final = SECRETS[-1]
+
+
 def mask(text: str, found: Counter[str] | None = None, kinds: Collection[str] | None = None) -> str:
     """Return the text with secrets masked; `found` counts them by `Secret.id`, `kinds` leaves other ids alone."""
     for secret in SECRETS:
         if kinds is not None and secret.id not in kinds:
             continue
-        mark = f"[redacted: {secret.label}]"
         keep = "keep" in secret.pattern.groupindex
 
-        def replace(match: re.Match[str], mark: str = mark, keep: bool = keep, name: str = secret.id) -> str:
+        def replace(match: re.Match[str], mark: str = secret.mark, keep: bool = keep, name: str = secret.id) -> str:
             if found is not None:
                 found[name] += 1
             return match["keep"] + mark if keep else mark
 
         text = secret.pattern.sub(replace, text)
     return text
+
+
+def mask_named(name: str, value: str, found: Counter[str], kinds: Collection[str] | None = None) -> str:
+    """Return the value of a JSON member with secrets masked: all of it where its name says that it is a credential."""
+    inside: Counter[str] = Counter()
+    masked = mask(value, inside, kinds)
+    if kinds is None or _CREDENTIAL.id in kinds:
+        prefix = f"{name}="
+        match = _CREDENTIAL.pattern.search(prefix + masked)
+        if match is not None and match.end("keep") == len(prefix):
+            inside, masked = Counter({_CREDENTIAL.id: 1}), _CREDENTIAL.mark
+    found.update(inside)
+    return masked
+
+
+def is_secret(text: str) -> bool:
+    """Say whether the whole text is one secret."""
+    return any(secret.pattern.fullmatch(text) for secret in SECRETS)

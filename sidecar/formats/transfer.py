@@ -5,6 +5,7 @@ Rules: pure. An import is judged whole before anything is stored; what is writte
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -14,9 +15,10 @@ from sidecar import wire
 from sidecar.core.errors import InvalidParams
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import Entry
+from sidecar.core.redaction import Redactor
+from sidecar.core.secrets import SECRETS
 from sidecar.formats import markdown, own_jsonl
 from sidecar.formats.base import ReadOptions, Report
-from sidecar.formats.redact import Redactor
 from sidecar.formats.registry import format_of
 from sidecar.formats.source import Source
 from sidecar.render import render_html
@@ -107,16 +109,17 @@ def export(
     """
     redactor = Redactor()
     if redact:
-        entries = tuple(redactor(entries))
+        entries = redactor.entries(entries)
+    masked = _masked(redactor.found)
     if form == "own-jsonl":
         text = b"".join(own_jsonl.write(entries)).decode("utf-8")
-        return Exported(format=form, text=text, losses=redactor.losses, extension=".jsonl")
+        return Exported(format=form, text=text, losses=masked, extension=".jsonl")
     if form == "markdown":
         text = markdown.write(entries, title=title, version=version)
-        return Exported(format=form, text=text, losses=redactor.losses, extension=".md")
+        return Exported(format=form, text=text, losses=masked, extension=".md")
     if form == "html":
         text = render_html(entries, title=title).text
-        return Exported(format=form, text=text, losses=redactor.losses, extension=".html")
+        return Exported(format=form, text=text, losses=masked, extension=".html")
     if form not in vendor_ids():
         known = ", ".join(exportable())
         raise InvalidParams.at("/format", f"can be written as one of {known}")
@@ -127,5 +130,19 @@ def export(
         )
     ]
     projected = wire.project(shown, form, options or Options())
-    losses = (*projected.losses, *redactor.losses)
+    losses = (*projected.losses, *masked)
     return Exported(format=form, text=dumps(projected.body), losses=losses)
+
+
+def _masked(found: Counter[str]) -> tuple[Loss, ...]:
+    """One loss per kind of secret that was masked."""
+    return tuple(
+        Loss(
+            rule="redacted",
+            severity="info",
+            entry_id=None,
+            message=f"{found[secret.id]} {secret.id} {'was' if found[secret.id] == 1 else 'were'} masked",
+        )
+        for secret in SECRETS
+        if found[secret.id]
+    )

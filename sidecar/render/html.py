@@ -8,7 +8,7 @@ only entries are headings of level 2. An entry's id is the id of its `article`, 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,6 @@ from sidecar.render.document import (
     time_of,
 )
 from sidecar.render.escape import one_line, visible
-from sidecar.render.redact import redact_entry
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -77,7 +76,6 @@ def render_html(
     title: str | None = None,
     tokens: Sequence[int | None] | None = None,
     elided: Collection[str] = (),
-    redact: Callable[[str], str] | None = None,
 ) -> Rendered:
     """Render entries as a page; the parameters are those of `render_markdown`."""
     writer = _Writer(pair_calls(entries, start), [entry.id for entry in entries], start)
@@ -86,9 +84,8 @@ def render_html(
     if title is not None:
         writer.lines.append(f"<h1>{name}</h1>")
     for offset, entry in enumerate(entries):
-        shown = entry if redact is None else redact_entry(entry, redact)
         count = tokens[offset] if tokens is not None else None
-        writer.entry(shown, start + offset, count, entry.id in elided)
+        writer.entry(entry, start + offset, count, entry.id in elided)
     writer.lines += ["</body>", "</html>", ""]
     return Rendered(text="\n".join(writer.lines), map=tuple(writer.map), parts=tuple(writer.parts))
 

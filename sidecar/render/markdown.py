@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sidecar.core.jsontext import Json, loads
 from sidecar.core.messages import (
@@ -64,7 +64,6 @@ from sidecar.render.document import (
     time_of,
 )
 from sidecar.render.escape import code, literal, one_line, prose
-from sidecar.render.redact import redact_entry
 
 
 def render_markdown(
@@ -76,12 +75,10 @@ def render_markdown(
     tokens: Sequence[int | None] | None = None,
     elided: Collection[str] = (),
     marks: bool = False,
-    redact: Callable[[str], str] | None = None,
 ) -> Rendered:
     """Render entries, the first of which has index `start` in its history.
 
-    `tokens` holds one count per entry, `elided` the ids that a projection shows as placeholders, `redact` is applied
-    to every text before it is escaped.
+    `tokens` holds one count per entry, `elided` the ids that a projection shows as placeholders.
     """
     writer = _Writer(pair_calls(entries, start), marks)
     if title is not None:
@@ -90,9 +87,8 @@ def render_markdown(
             writer.lines += [mark("history", {"name": title} | ({} if version is None else {"version": version}))]
         writer.lines += [""]
     for offset, entry in enumerate(entries):
-        shown = entry if redact is None else redact_entry(entry, redact)
         count = tokens[offset] if tokens is not None else None
-        writer.entry(shown, start + offset, count, entry.id in elided)
+        writer.entry(entry, start + offset, count, entry.id in elided)
     return Rendered(text="\n".join(writer.lines), map=tuple(writer.map), parts=tuple(writer.parts))
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from sidecar.contract import types as t
-from sidecar.render import outline, redact_secrets, render_html, render_markdown
+from sidecar.core.redaction import Redactor
+from sidecar.render import Rendered, outline, render_html, render_markdown
 from sidecar.server.files import open_file, write_file
 from sidecar.server.history import conditions
 from sidecar.server.wire import losses
@@ -58,17 +59,7 @@ class TransferHandlers:
 
     async def render(self, params: t.RenderParams) -> t.RenderResult:
         part = await self._part(params)
-        write = render_html if params.format == "html" else render_markdown
-        rendered = await compute(
-            len(part.rows),
-            write,
-            part.entries,
-            start=part.start,
-            title=params.history,
-            tokens=[entry_tokens(row) for row in part.rows],
-            elided=_elided(part),
-            redact=redact_secrets if params.redact else None,
-        )
+        rendered = await compute(len(part.rows), _render, part, params)
         places = [
             t.RenderedEntry(entry_id=span.entry_id, start_line=span.start_line, end_line=span.end_line)
             for span in rendered.map
@@ -138,6 +129,17 @@ class TransferHandlers:
             entry_ids=first.entry_ids,
             losses=[*more, *losses(importing.losses)],
         )
+
+
+def _render(part: Part, params: t.RenderParams) -> Rendered:
+    write = render_html if params.format == "html" else render_markdown
+    return write(
+        Redactor().entries(part.entries) if params.redact else part.entries,
+        start=part.start,
+        title=params.history,
+        tokens=[entry_tokens(row) for row in part.rows],
+        elided=_elided(part),
+    )
 
 
 def _elided(part: Part) -> frozenset[str]:

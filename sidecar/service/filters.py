@@ -10,6 +10,7 @@ import logging
 from collections.abc import Collection
 
 from sidecar.core.messages import Entry
+from sidecar.core.redaction import Redactor
 from sidecar.core.secrets import SECRETS
 
 log = logging.getLogger(__name__)
@@ -19,8 +20,6 @@ class SecretFilter:
     """A `service.Filter` that masks secrets; `kinds` are ids of `core.secrets.SECRETS`, `None` for all."""
 
     def __init__(self, kinds: Collection[str] | None = None) -> None:
-        from sidecar.formats.redact import Redactor
-
         for unknown in set(kinds or ()) - {secret.id for secret in SECRETS}:
             log.warning("no kind of secret is called %s", unknown)
         self._redactor = Redactor(kinds)

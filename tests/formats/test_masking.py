@@ -57,3 +57,16 @@ def test_what_is_stored(tmp_path: Path, value: str, key: str, aws: str) -> None:
 def test_the_setting(value: str, mask: tuple[str, ...] | None) -> None:
     """The environment variable names no kinds, all kinds, or some."""
     assert settings_from(None, {"HISTORY_SIDECAR_MASK": value, "HOME": "/h"}).mask == mask
+
+
+def test_what_is_shown(tmp_path: Path) -> None:
+    """`history/render` masks where it was asked to, and the history stays as it was."""
+    with Sidecar.spawn(store=str(tmp_path / "s.db")) as sidecar:
+        sidecar.append("h", [SAID])
+        for form in ("markdown", "html"):
+            texts = [
+                sidecar.call("history/render", history="h", format=form, redact=redact)["text"]
+                for redact in (False, True)
+            ]
+            assert [(KEY in text, AWS in text) for text in texts] == [(True, True), (False, False)]
+        assert sidecar.snapshot("h")["entries"][0]["message"]["toolCalls"] == SAID["message"]["toolCalls"]  # type: ignore[index]

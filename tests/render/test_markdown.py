@@ -127,12 +127,6 @@ def test_marks_are_read_back() -> None:
     ]
 
 
-def test_redaction_comes_before_escaping() -> None:
-    """The hook sees the text as it was written."""
-    text = render_markdown([Entry.user("key <abc>")], redact=lambda text: text.replace("<abc>", "[gone]")).text
-    assert "key [gone]" in text
-
-
 def test_long_arguments_are_indented_only_where_that_can_be_undone() -> None:
     """A number that would change, or text that is no JSON, is shown as the model wrote it."""
     long = '{"a":"' + "x" * 90 + '"}'
