@@ -32,10 +32,10 @@ class Pairing:
     """For each result entry that answers a call, that call."""
     orphans: list[int] = field(factory=list)
     """Result entries whose call is not there."""
-    duplicates: list[int] = field(factory=list)
-    """Result entries for a call that was answered before."""
+    duplicates: dict[int, Place] = field(factory=dict)
+    """For each result entry whose call was answered before, that call."""
     _owners: dict[str, list[Place]] = field(factory=dict)
-    """For each id the calls of its latest message that are not answered yet."""
+    """For each id the calls of its latest message that are not answered yet; the last one stays."""
 
     def add(self, index: int, entry: Entry) -> None:
         """Take the entry at `index` into account; indices must come in order."""
@@ -59,25 +59,26 @@ class Pairing:
                     owners.update(own)
             elif kind is Tool:
                 places = owners.get(message.call_id)  # type: ignore[union-attr]
-                if places:
-                    place = places.pop(0)
+                if places is None:
+                    self.orphans.append(index)
+                    continue
+                place = places.pop(0) if len(places) > 1 else places[0]
+                if place in self.result_of:
+                    self.duplicates[index] = place
+                else:
                     self.result_of[place] = index
                     self.call_of[index] = place
-                elif places is None:
-                    self.orphans.append(index)
-                else:
-                    self.duplicates.append(index)
 
     def awaited(self, call_id: str) -> Place | None:
         """Return the call that the next result with this id would answer, if there is one."""
         places = self._owners.get(call_id)
-        return places[0] if places else None
+        return places[0] if places is not None and places[0] not in self.result_of else None
 
 
-def pair(entries: Sequence[Entry]) -> Pairing:
-    """Pair the results of a list of entries with its calls."""
+def pair(entries: Sequence[Entry], start: int = 0) -> Pairing:
+    """Pair the results of a list of entries, the first of which has index `start`, with its calls."""
     pairing = Pairing()
-    pairing.extend(entries)
+    pairing.extend(entries, start)
     return pairing
 
 

@@ -7,7 +7,7 @@ that an editor folds or jumps to.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
@@ -32,6 +32,7 @@ from sidecar.core.messages import (
     User,
     VendorBlock,
 )
+from sidecar.core.turns import Place, pair
 
 PartKind: TypeAlias = Literal["reasoning", "call", "result"]
 
@@ -68,28 +69,24 @@ class Rendered:
 
 @frozen(kw_only=True)
 class Pairs:
-    """Which entry answers which call, by index in the history.
+    """Which entry answers which call, by index in the history."""
 
-    `results` maps (index of the caller, call id) to the first result, `calls` maps a result to (caller, tool name).
-    """
+    results: Mapping[Place, int]
+    """The result of each answered call."""
+    calls: Mapping[int, tuple[int, str]]
+    """For each result that has a call the index of the caller and the name of the tool."""
+    duplicates: Collection[int]
+    """Results of calls that were answered before."""
 
-    results: dict[tuple[int, str], int]
-    calls: dict[int, tuple[int, str]]
 
-
-def pair_calls(entries: Sequence[Entry], start: int = 0) -> Pairs:
-    """Pair each result with the newest earlier call of its id."""
-    results: dict[tuple[int, str], int] = {}
-    calls: dict[int, tuple[int, str]] = {}
-    open_calls: dict[str, tuple[int, str]] = {}
-    for index, entry in enumerate(entries, start):
-        for call in entry.tool_calls:
-            open_calls[call.id] = (index, call.name)
-        if isinstance(entry.message, Tool) and entry.message.call_id in open_calls:
-            caller = open_calls[entry.message.call_id]
-            calls[index] = caller
-            results.setdefault((caller[0], entry.message.call_id), index)
-    return Pairs(results=results, calls=calls)
+def pairs_of(entries: Sequence[Entry], start: int = 0) -> Pairs:
+    """Pair results with calls by the rules of `core.turns`; the first entry has index `start`."""
+    pairing = pair(entries, start)
+    calls = {
+        index: (caller, entries[caller - start].tool_calls[position].name)
+        for index, (caller, position) in (pairing.call_of | pairing.duplicates).items()
+    }
+    return Pairs(results=pairing.result_of, calls=calls, duplicates=pairing.duplicates)
 
 
 def time_of(ts: int) -> str:

@@ -36,7 +36,7 @@ from sidecar.render.document import (
     argument_text,
     first_text,
     media_label,
-    pair_calls,
+    pairs_of,
     pretty,
     reasoning_label,
     structured,
@@ -78,7 +78,7 @@ def render_html(
     elided: Collection[str] = (),
 ) -> Rendered:
     """Render entries as a page; the parameters are those of `render_markdown`."""
-    writer = _Writer(pair_calls(entries, start), [entry.id for entry in entries], start)
+    writer = _Writer(pairs_of(entries, start), [entry.id for entry in entries], start)
     name = _text(one_line(title or "history", 300))
     writer.lines += (_HEAD % name).split("\n")
     if title is not None:
@@ -123,9 +123,9 @@ class _Writer:
                     else:
                         self._label(reasoning_label(part))
                 self._blocks(message.blocks)
-                for call in message.tool_calls:
+                for position, call in enumerate(message.tool_calls):
                     began = len(self.lines)
-                    link = self._link(" · result in", self._pairs.results.get((index, call.id)))
+                    link = self._link(" · result in", self._pairs.results.get((index, position)))
                     name = f"<strong>call</strong> <code>{_text(call.name)}</code>"
                     self._add(f"<details><summary>{name}{link}</summary>")
                     self._pre(argument_text(call.arguments))
@@ -148,7 +148,8 @@ class _Writer:
             called = self._pairs.calls.get(index)
             if name := message.name or (called[1] if called else ""):
                 words.append(name)
-            link = self._link(" · result of", called[0] if called else None)
+            label = "duplicate result of" if index in self._pairs.duplicates else "result of"
+            link = self._link(f" · {label}", called[0] if called else None)
             words += ["error"] * message.is_error
         if isinstance(message, Summary) and message.covers is not None:
             words.append(f"covers {message.covers} entries")

@@ -57,7 +57,7 @@ from sidecar.render.document import (
     Span,
     argument_text,
     media_label,
-    pair_calls,
+    pairs_of,
     pretty,
     reasoning_label,
     structured,
@@ -80,7 +80,7 @@ def render_markdown(
 
     `tokens` holds one count per entry, `elided` the ids that a projection shows as placeholders.
     """
-    writer = _Writer(pair_calls(entries, start), marks)
+    writer = _Writer(pairs_of(entries, start), marks)
     if title is not None:
         writer.lines += [f"# {_inline(title)}"]
         if marks:
@@ -147,8 +147,8 @@ class _Writer:
                 for part in message.reasoning:
                     self._reasoning(part)
                 self._blocks(message.blocks)
-                for call in message.tool_calls:
-                    self._call(call, index)
+                for position, call in enumerate(message.tool_calls):
+                    self._call(call, self._pairs.results.get((index, position)))
             case Tool(content=blocks) as message:
                 began = len(self.lines)
                 self._blocks(blocks, plain=True)
@@ -163,9 +163,8 @@ class _Writer:
             if name := message.name or (called[1] if called else ""):
                 words.append(code(name))
             if called:
-                words.append(f"result of {called[0]}")
-            if message.is_error:
-                words.append("error")
+                words.append(f"{'duplicate ' * (index in self._pairs.duplicates)}result of {called[0]}")
+            words += ["error"] * message.is_error
         if isinstance(message, Summary) and message.covers is not None:
             words.append(f"covers {message.covers} entries")
         if entry.agent:
@@ -209,10 +208,9 @@ class _Writer:
         else:
             self._block([f"*[{_inline(label)}]*"])
 
-    def _call(self, call: ToolCall, index: int) -> None:
+    def _call(self, call: ToolCall, result: int | None) -> None:
         began = len(self.lines)
         words = [f"**call** {code(call.name)}", code(call.id)]
-        result = self._pairs.results.get((index, call.id))
         if result is not None:
             words.append(f"result in {result}")
         self._block([" · ".join(words)])

@@ -120,16 +120,8 @@ def partners(document: Document, line: int) -> tuple[Part, list[Part]] | None:
     part = document.part_at(line)
     if part is None or not part.call_id:
         return None
-    position = document.parts.index(part)
-    if part.kind == "call":
-        later = [
-            other
-            for other in document.parts[position + 1 :]
-            if other.kind == "result" and other.call_id == part.call_id
-        ]
-        return part, later[:1]
-    earlier = [other for other in document.parts[:position] if other.kind == "call" and other.call_id == part.call_id]
-    return part, earlier[-1:]
+    other = document.partner_of.get(part)
+    return part, [] if other is None else [other]
 
 
 def definition(document: Document, ruler: Ruler, line: int) -> list[types.Location]:

@@ -15,7 +15,9 @@ VS Code spells it, is the same address.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Mapping
+import functools
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -23,7 +25,9 @@ from attrs import field, frozen
 from lsprotocol import types
 
 from sidecar.core.jsontext import Json
+from sidecar.core.messages import Entry, ToolCall
 from sidecar.core.names import is_name
+from sidecar.core.turns import pair
 from sidecar.render import Part, Span
 from sidecar.render.marked import read_marked
 
@@ -112,6 +116,19 @@ class Document:
     def _split(self) -> tuple[str, ...]:
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
+    @functools.cached_property
+    def partner_of(self) -> Mapping[Part, Part]:
+        """For each call its result, for each result its call."""
+        shown = [part for part in self.parts if part.kind != "reasoning"]
+        groups = [list(group) for _, group in itertools.groupby(shown, key=lambda part: (part.entry_id, part.kind))]
+        pairing = pair([_entry_of(group) for group in groups])
+        found: dict[Part, Part] = {}
+        for result, (caller, position) in (pairing.call_of | pairing.duplicates).items():
+            found[groups[result][0]] = groups[caller][position]
+        for (caller, position), result in pairing.result_of.items():
+            found[groups[caller][position]] = groups[result][0]
+        return found
+
     def at(self, line: int) -> int | None:
         """Return the position in `spans` of the entry that the line belongs to."""
         found = bisect.bisect_right(self.spans, line, key=lambda span: span.start_line) - 1
@@ -131,6 +148,13 @@ class Document:
             entry_id = self.spans[at].entry_id
             return next((part for part in self.parts if part.entry_id == entry_id and part.kind == "result"), None)
         return None
+
+
+def _entry_of(parts: Sequence[Part]) -> Entry:
+    """Return what pairing needs to know of the entry with these parts."""
+    if parts[0].kind == "result":
+        return Entry.tool("", parts[0].call_id)
+    return Entry.assistant(tool_calls=[ToolCall(id=part.call_id, name=part.name) for part in parts])
 
 
 def file_document(uri: str, text: str) -> Document | None:

@@ -25,7 +25,7 @@ def test_results_are_found_by_id_wherever_they_stand() -> None:
     pairing = pair([asks("a", "b"), USER, answers("b"), SAYS, answers("a")])
     assert pairing.result_of == {(0, 0): 4, (0, 1): 2}
     assert pairing.call_of == {4: (0, 0), 2: (0, 1)}
-    assert pairing.orphans == [] and pairing.duplicates == []
+    assert pairing.orphans == [] and pairing.duplicates == {}
 
 
 def test_the_latest_message_with_an_id_owns_the_results_behind_it() -> None:
@@ -38,14 +38,15 @@ def test_an_old_call_is_not_answered_by_the_result_of_a_newer_one() -> None:
     """A call that was interrupted stays unanswered when its id comes back."""
     pairing = pair([asks("c"), USER, asks("c"), answers("c"), answers("c")])
     assert pairing.result_of == {(2, 0): 3}
-    assert pairing.duplicates == [4]
+    assert pairing.duplicates == {4: (2, 0)}
+    assert pairing.awaited("c") is None
 
 
 def test_calls_of_one_message_with_one_id_are_answered_in_order() -> None:
     """W028: the first result answers the first call."""
     pairing = pair([asks("d", "d"), answers("d"), answers("d"), answers("d")])
     assert pairing.result_of == {(0, 0): 1, (0, 1): 2}
-    assert pairing.duplicates == [3]
+    assert pairing.duplicates == {3: (0, 1)}
 
 
 def test_a_result_never_answers_a_call_behind_it() -> None:

@@ -12,7 +12,7 @@ from render_samples import TEXT, conversation
 
 from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Entry, Image, Reasoning, ToolCall
-from sidecar.render import render_markdown
+from sidecar.render import render_html, render_markdown
 from sidecar.render.escape import prose, unescape_prose, visible
 from sidecar.render.markdown import heading_role, mark_of
 
@@ -116,6 +116,36 @@ def test_parts_name_what_folds_and_jumps() -> None:
         ("call", "e2", "c1", "**call** `read` · `c1` · result in 3", "```"),
         ("result", "e3", "c1", "````text", "````"),
     ]
+
+
+REPEATED = [
+    Entry.assistant(tool_calls=[ToolCall(id="c", name="ls")]),
+    Entry.assistant(tool_calls=[ToolCall(id="c", name="cat"), ToolCall(id="c", name="rm")]),
+    Entry.tool("one", "c"),
+    Entry.tool("two", "c"),
+    Entry.tool("again", "c"),
+    Entry.tool("nobody's", "d"),
+]
+"""An id that comes back before it was answered, one that two calls share, a result too many, one without a call."""
+
+
+def test_repeated_ids_are_paired_as_a_projection_pairs_them() -> None:
+    """A call without a result names none, calls that share an id have each its own, and a second result says so."""
+    lines = render_markdown(REPEATED, start=4).text.split("\n")
+    assert [line for line in lines if line.startswith(("## ", "**call**"))] == [
+        "## 4. assistant",
+        "**call** `ls` · `c`",
+        "## 5. assistant",
+        "**call** `cat` · `c` · result in 6",
+        "**call** `rm` · `c` · result in 7",
+        "## 6. tool · `cat` · result of 5",
+        "## 7. tool · `rm` · result of 5",
+        "## 8. tool · `rm` · duplicate result of 5",
+        "## 9. tool",
+    ]
+    texts = re.findall(r"(?:result in|result of) <a[^>]*>\d+", render_html(REPEATED, start=4).text)
+    shown = [re.sub(r"<.*>", "", text) for text in texts]
+    assert shown == ["result in 6", "result in 7", "result of 5", "result of 5", "result of 5"]
 
 
 def test_marks_are_read_back() -> None:

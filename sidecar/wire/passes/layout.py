@@ -48,7 +48,7 @@ def lay_out(
     index = start
     end = len(items) if end is None else end
     call_of = pairing.call_of
-    duplicates = set(pairing.duplicates)
+    duplicates = pairing.duplicates
     while index < end:
         item = items[index]
         message = item.entry.message

@@ -139,6 +139,21 @@ def test_calls_and_results_find_each_other(editor: Editor) -> None:
     assert editor.at("definition", uri, 0) == []
 
 
+def test_jumps_follow_the_pairs_of_a_projection(editor: Editor) -> None:
+    """Where an id comes back, a call leads to its own result or nowhere, and a duplicate to its call."""
+    calls = [[{"id": "c", "name": "ls"}], [{"id": "c", "name": "cat"}, {"id": "c", "name": "rm"}]]
+    said = [{"role": "assistant", "toolCalls": made} for made in calls]
+    said += [{"role": "tool", "callId": "c", "content": text} for text in ("one", "two", "again")]
+    editor.append("repeats", *[{"message": value} for value in said])
+    uri = "history:///repeats.md"
+    text = editor.open(uri)
+    lost, first, second = lines_of(text, "**call**")
+    results = lines_of(text, "## ")[2:]
+    led = [[place["range"]["start"]["line"] for place in editor.at("definition", uri, line)]
+           for line in (lost, first, second, *results)]  # fmt: skip
+    assert led == [[], [results[0]], [results[1]], [first], [second], [second]]
+
+
 def test_a_summary_leads_to_what_it_replaced(editor: Editor) -> None:
     """Definition of a summary is the range of the entries that are gone, in the version that still has them."""
     editor.append("spliced", *talk())
