@@ -1,6 +1,6 @@
 """A trivial request: ours against the least code that answers one, and against stock pygls, alternating in one run.
 
-`python tests/bench/transport_requests.py [rounds]`; needs orjson.
+`python tests/bench/transport_requests.py [rounds]`; needs the extra `bench` (orjson).
 """
 
 from __future__ import annotations

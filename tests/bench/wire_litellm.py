@@ -1,10 +1,10 @@
 """litellm beside us on the public reports: both payloads before the same rule judge.
 
-    python -m venv /tmp/litellm && /tmp/litellm/bin/pip install litellm==1.110.2
-    python tests/bench/wire_litellm.py /tmp/litellm/bin/python
+    python tests/bench/wire_litellm.py [PYTHON]
 
-litellm runs in its own interpreter, without a network, once as it comes and once with `modify_params=True`. A report
-counts where its vendor has a litellm chat provider. "raises" means that no payload came out at all.
+litellm runs in a process of its own (in the interpreter PYTHON, where another release is to be judged), without a
+network, once as it comes and once with `modify_params=True`. A report counts where its vendor has a litellm chat
+provider. "raises" means that no payload came out at all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ GEMINI_KEYS = {
 }
 
 
-# --- in litellm's interpreter -----------------------------------------------------------------------------------------
+# --- in litellm's process ---------------------------------------------------------------------------------------------
 
 
 def worker() -> None:
@@ -172,7 +172,7 @@ def job(report: dict[str, Any], vendor: str, modify: bool) -> dict[str, Any]:
 
 
 def asked(python: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run the jobs in litellm's interpreter."""
+    """Run the jobs in litellm's process."""
     ran = subprocess.run(
         [python, __file__, "--worker"],
         input="\n".join(json.dumps(one) for one in jobs),
@@ -188,7 +188,5 @@ def asked(python: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--worker"]:
         worker()
-    elif len(sys.argv) == 2:
-        main(sys.argv[1])
     else:
-        sys.exit("usage: wire_litellm.py PYTHON-WITH-LITELLM")
+        main(*sys.argv[1:] or (sys.executable,))
