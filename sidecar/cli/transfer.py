@@ -8,11 +8,12 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import click
 from attrs import frozen
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from sidecar.cli.discovery import Found, discover, history_name
 from sidecar.cli.output import (
@@ -154,21 +155,23 @@ def _distinct(files: Iterable[_File]) -> list[_File]:
     return distinct
 
 
-def _source(path: Path | None, advance: Progress | None = None, task: int | None = None) -> Source:
+def _source(path: Path | None) -> Source:
     if path is None:
-        data = sys.stdin.buffer.read()
-        return Source.of(data, name="stdin")
+        return Source.of(sys.stdin.buffer.read(), name="stdin")
 
     def chunks() -> Iterator[bytes]:
-        if advance is not None and task is not None:
-            advance.reset(task)  # type: ignore[arg-type]
         with path.open("rb") as file:
             while chunk := file.read(CHUNK):
-                if advance is not None and task is not None:
-                    advance.update(task, advance=len(chunk))  # type: ignore[arg-type]
                 yield chunk
 
-    return Source(chunks, name=path.stem)
+    return Source(chunks, name=path.stem, size=_size(path), file=lambda: path.open("rb"))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # opening it will say what is wrong
 
 
 def _import_files(files: Sequence[_File], all_branches: bool, dry_run: bool, as_json: bool, store: str | None) -> int:
@@ -178,20 +181,24 @@ def _import_files(files: Sequence[_File], all_branches: bool, dry_run: bool, as_
 
     async def run(session: Session) -> None:
         nonlocal problems
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
         with Progress(*columns, console=err(), transient=True, disable=as_json or not sys.stderr.isatty()) as progress:
             whole = progress.add_task("files", total=None) if len(files) > 1 else None
             for count, file in enumerate(files, 1):
                 name = str(file.path) if file.path is not None else "stdin"
-                size = file.path.stat().st_size if file.path is not None else None
-                task = progress.add_task(Path(name).name, total=size)
+                task = progress.add_task(Path(name).name, total=1.0)
                 if whole is not None:
                     progress.update(whole, description=f"{count} of {len(files)}")
                 row: dict[str, Json] = {"path": name}
-                importing = Importing(
-                    session, file.history, file.format, _source(file.path, progress, task), all_branches=all_branches
-                )
                 try:
+                    importing = Importing(
+                        session,
+                        file.history,
+                        file.format,
+                        _source(file.path),
+                        all_branches=all_branches,
+                        on_progress=partial(_advance, progress, task),
+                    )
                     if dry_run:
                         histories = [_plan_json(plan) async for plan in importing.plan()]
                     else:
@@ -213,6 +220,10 @@ def _import_files(files: Sequence[_File], all_branches: bool, dry_run: bool, as_
     else:
         _report(rows, losses, dry_run)
     return 1 if problems else 0
+
+
+def _advance(progress: Progress, task: TaskID, done: float) -> None:
+    progress.update(task, completed=done)
 
 
 def _reason(error: OSError) -> str:

@@ -89,13 +89,18 @@ Reader: TypeAlias = Callable[[Source, "Report", ReadOptions], Iterator[ImportedH
 
 @frozen(kw_only=True)
 class Format:
-    """One transcript format. `detect` gives 0 (no) to 100 (certain) for the head of a file."""
+    """One transcript format. `detect` gives 0 (no) to 100 (certain) for the head of a file.
+
+    `streams` says that a file of any size is read in bounded memory, `passes` how often a file is usually read.
+    """
 
     id: str
     title: str
     extensions: tuple[str, ...]
     detect: Callable[[Head], int]
     read: Reader
+    streams: bool = False
+    passes: int = 1
 
 
 class Report:
@@ -160,6 +165,16 @@ class Report:
         """Report entries that a compaction took out of the model's view."""
         if count:
             self.add("compactedAway", "info", f"{count} entries before a compaction are not in the live view")
+
+    def join(self, other: Report) -> None:
+        """Take over the losses of a part that was read with a report of its own."""
+        for loss in other._listed:
+            self.add(loss.rule, loss.severity, loss.message, entry_id=loss.entry_id, path=loss.path)
+        for rule, severity in other._more.items():
+            self.counts[rule] += other.counts[rule] - MAX_LISTED
+            self._more[rule] = severity
+        for kind, count in other._bookkeeping.items():
+            self.bookkeeping(kind, count)
 
     @property
     def has_records(self) -> bool:

@@ -481,5 +481,11 @@ def _detect(head: Head) -> int:
 
 
 FORMAT: Final = Format(
-    id="claude-code", title="Claude Code session", extensions=(".jsonl",), detect=_detect, read=_read
+    id="claude-code",
+    title="Claude Code session",
+    extensions=(".jsonl",),
+    detect=_detect,
+    read=_read,
+    streams=True,
+    passes=2,
 )

@@ -367,4 +367,6 @@ def _detect(head: Head) -> int:
     return 92 if bare and _is_first_line(dict(head.objects[0])) else 60 if bare else 0
 
 
-FORMAT: Final = Format(id="codex", title="Codex CLI rollout", extensions=(".jsonl",), detect=_detect, read=_read)
+FORMAT: Final = Format(
+    id="codex", title="Codex CLI rollout", extensions=(".jsonl",), detect=_detect, read=_read, streams=True, passes=2
+)

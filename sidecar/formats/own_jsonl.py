@@ -6,6 +6,7 @@ Rules: lossless. Ids, times and every field a newer release may have written com
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -57,8 +58,10 @@ def _entries(source: Source, report: Report) -> Iterator[Entry | Restart]:
         if entry.id in ids:
             report.add("duplicateId", "warning", f"{where} repeats an entry id and got a new one", path=where)
             entry = evolve(entry, id="")
-        if entry.id:
-            ids.add(entry.id)
+        if not entry.id:
+            # Ours always have one; what somebody wrote by hand must meet the same id when it is read again.
+            entry = evolve(entry, id=hashlib.sha256(b"own-jsonl%d" % number + dumpb(record)).hexdigest()[:32])
+        ids.add(entry.id)
         if held is not None:
             yield held
         held = evolve(entry, sender="", auto_injected=False)
@@ -76,5 +79,5 @@ def _detect(head: Head) -> int:
 
 
 FORMAT: Final = Format(
-    id="own-jsonl", title="History Sidecar entries", extensions=(".jsonl",), detect=_detect, read=_read
+    id="own-jsonl", title="History Sidecar entries", extensions=(".jsonl",), detect=_detect, read=_read, streams=True
 )

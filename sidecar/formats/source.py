@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Protocol
+from contextlib import AbstractContextManager
+from typing import IO, Final, Protocol
 
 import msgspec
 
@@ -36,15 +37,41 @@ class TornLines(Protocol):
 class Source:
     """A transcript's bytes, readable more than once. `name` is a hint for a title, such as the file's stem."""
 
-    def __init__(self, chunks: Callable[[], Iterable[bytes]], *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        chunks: Callable[[], Iterable[bytes]],
+        *,
+        name: str | None = None,
+        size: int = 0,
+        file: Callable[[], AbstractContextManager[IO[bytes]]] | None = None,
+    ) -> None:
         self._chunks = chunks
         self.name = name
+        self.size = size
+        """How many bytes there are, 0 where that is not known."""
+        self.file = file
+        """Lends the open file that the bytes are in, for reading beside this process; `None` where there is none."""
 
     @classmethod
     def of(cls, text: str | bytes, *, name: str | None = None) -> Source:
         """Wrap text that is in memory."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        return cls(lambda: (data[at : at + CHUNK] for at in range(0, len(data), CHUNK)), name=name)
+        return cls(lambda: (data[at : at + CHUNK] for at in range(0, len(data), CHUNK)), name=name, size=len(data))
+
+    def watched(self, told: Callable[[int, int], None]) -> Source:
+        """Return the same source; `told` hears how often it was read whole, and how many bytes were read since."""
+        times = 0
+
+        def chunks() -> Iterator[bytes]:
+            nonlocal times
+            read = 0
+            for chunk in self._chunks():
+                read += len(chunk)
+                told(times, read)
+                yield chunk
+            times += 1
+
+        return Source(chunks, name=self.name, size=self.size, file=self.file)
 
     def chunks(self) -> Iterator[bytes]:
         """Read from the start, without a byte order mark."""

@@ -9,7 +9,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
@@ -41,6 +41,7 @@ from sidecar.store.base import (
     EntryEdit,
     Fork,
     Head,
+    Import,
     Mutation,
     Operation,
     Page,
@@ -92,10 +93,6 @@ class Unchanged:
     len: int
 
 
-_EVERYTHING = 2**53 - 1
-"""A length that no history reaches: truncating to it changes nothing."""
-
-
 class _Nobody:
     congested = False
 
@@ -120,6 +117,15 @@ class Session:
         """How many entries one change may bring."""
         return self._limits.entries_per_call
 
+    @property
+    def filters(self) -> Sequence[Callable[[Entry], Entry]]:
+        """What every entry goes through before it is stored."""
+        return self._service.filters
+
+    def now(self) -> int:
+        """Return the service's time, Unix milliseconds."""
+        return self._service.now()
+
     # --- changing -----------------------------------------------------------------------------------------------------
 
     async def append(
@@ -142,17 +148,16 @@ class Session:
         first = self._overlay.take(history, stamped, None, conditions.operation_id)
         return evolve(applied, entry_ids=first or tuple(entry.id for entry in stamped))
 
-    async def add_imported(
-        self, history: str, entries: Sequence[Entry], conditions: Conditions = ANYWAY, *, params: Json = None
+    async def import_prepared(
+        self, history: str, operation: Import, conditions: Conditions = ANYWAY, *, params: Json = None
     ) -> Applied:
-        """Append entries of a transcript as one change, or nothing; `params` name the transcript for a repeat.
+        """Take over entries of a transcript as one change, or nothing; `params` name the transcript for a repeat.
 
         Which entries are new depends on the history, so they cannot tell whether an operation id is repeated.
         """
-        stamped = self._stamp(entries)
-        # A repeat is answered before anything is looked at; what is no repeat and adds nothing must change nothing.
-        operation = Append(stamped, "import") if stamped else Truncate(len=_EVERYTHING)
-        return await self._apply(history, operation, conditions, ["import", params], digest_kind="import")
+        if len(operation.rows) > self._limits.entries_per_call:
+            raise LimitExceeded("entriesPerCall", len(operation.rows), self._limits.entries_per_call)
+        return await self._apply(history, operation, conditions, ["import", params])
 
     async def splice_prefix(
         self,
@@ -463,11 +468,10 @@ class Session:
         conditions: Conditions,
         params: Json,
         *others: str,
-        digest_kind: str | None = None,
     ) -> Applied:
         digest = b""
         if conditions.operation_id is not None:
-            digest = digest_of(digest_kind or operation.KIND, history, params)
+            digest = digest_of(operation.KIND, history, params)
         mutation = Mutation(
             history=check_name(history),
             operation=operation,

@@ -21,6 +21,7 @@ from attrs import field, frozen
 
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import ABSENT, Absent, Entry
+from sidecar.store.blobs import Blob, Place
 
 # --- operations -------------------------------------------------------------------------------------------------------
 
@@ -33,6 +34,40 @@ class Append:
     entries: tuple[Entry, ...]
     kind: str = "append"
     """What `history/versions` calls the change; an import says `import`."""
+
+
+@frozen(kw_only=True)
+class Prepared:
+    """One stamped entry, encoded and measured (`store.measuring.prepare`): all that storing needs but its place."""
+
+    id: str
+    body: bytes
+    measure: bytes
+    estimate: int
+    role: int
+    """One of `store.transaction.ROLE_CODES`."""
+    places: tuple[Place, ...] = ()
+    """Where `body` refers to blobs."""
+    blobs: tuple[Blob, ...] = ()
+    """The blobs it brings."""
+
+
+@frozen(kw_only=True)
+class Import:
+    """Take `drop` entries off the end, then add those of `rows` whose ids the rest does not show, as one change.
+
+    Creates the history. Title and metadata are written in the same transaction, so that what was imported and how far
+    it came are never told apart by a crash; a title is only given to a history that has none, metadata are merged as by
+    `SetMetadata`. Where nothing is dropped and nothing new, the version stays.
+    """
+
+    KIND: ClassVar[str] = "import"
+    rows: tuple[Prepared, ...]
+    drop: int = 0
+    title: str | None = None
+    metadata: Mapping[str, Json] | None = None
+    kind: str = "import"
+    """What `history/versions` calls the change."""
 
 
 @frozen(kw_only=True)
@@ -178,6 +213,7 @@ class RecordTokens:
 
 Operation: TypeAlias = (
     Append
+    | Import
     | SplicePrefix
     | Replace
     | Truncate

@@ -107,8 +107,7 @@ class StoreFront(ABC):
 
         def work(tx: Reader) -> dict[str, int]:
             ranges = view_of(tx, existing(tx, history), version).ranges
-            found = {entry_id: logic.positions(tx, ranges, entry_id) for entry_id in entry_ids}
-            return {entry_id: indices[0] for entry_id, indices in found.items() if indices}
+            return logic.indices(tx, ranges, entry_ids)
 
         return await self._reading(work)
 

@@ -34,7 +34,7 @@ from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import ABSENT, Assistant, Entry, Tool
 from sidecar.store import base
 from sidecar.store.blobs import Blob, is_hash, references
-from sidecar.store.measuring import entry_row
+from sidecar.store.measuring import entry_row, place
 from sidecar.store.outcomes import applied_from_json, applied_to_json
 from sidecar.store.transaction import USER, HistoryRow, Reader, Transaction, VersionRecord
 
@@ -116,6 +116,8 @@ class _Change:
         match operation:
             case base.Append():
                 return self.append(operation)
+            case base.Import():
+                return self.import_(operation)
             case base.Replace():
                 return self.replace(operation)
             case base.Delete():
@@ -150,17 +152,33 @@ class _Change:
         self.start(row)
         self.refuse_duplicates(operation.entries, old, row.len)
         self.write(row, operation.entries, row.layout, row.marks)
-        after = evolve(
+        return self.grow(row, operation.kind, tuple(entry.id for entry in operation.entries))
+
+    def import_(self, operation: base.Import) -> base.Applied:
+        row = self.row or (self.created(self.mutation.history) if operation.rows else self.existing())
+        kept = cut(self.view(row).ranges, 0, row.len - min(operation.drop, row.len)) if row.len else ()
+        known = self.shown(kept, [prepared.id for prepared in operation.rows])
+        new: dict[str, base.Prepared] = {}
+        for prepared in operation.rows:
+            if prepared.id not in known:
+                new.setdefault(prepared.id, prepared)
+        told = evolve(
             row,
-            version=self.next_version(row),
-            len=row.len + len(operation.entries),
-            tail=self.tail,
-            cumulative=self.cumulative,
-            estimate=row.estimate + self.cumulative - row.cumulative,
-            updated_at=self.mutation.at,
+            title=row.title or operation.title,
+            metadata=row.metadata if operation.metadata is None else _merged(row.metadata, operation.metadata),
         )
-        ids = tuple(entry.id for entry in operation.entries)
-        return self.commit(row, after, operation.kind, entry_ids=ids)
+        dropped = row.len - length(kept)
+        if not new and not dropped:
+            if (told.title, told.metadata) != (row.title, row.metadata):
+                told = evolve(told, updated_at=self.mutation.at)
+                self.tx.save(told)
+            return base.Applied(head=head_of(told), previous_version=row.version, changed=False)
+        self.start(row)
+        if dropped:
+            added = self.write_prepared(row, new.values(), row.layout + 1)
+            return self.reshape(told, operation.kind, join(kept, added), dropped=dropped, entry_ids=tuple(new))
+        self.write_prepared(row, new.values(), row.layout)
+        return self.grow(told, operation.kind, tuple(new))
 
     def replace(self, operation: base.Replace) -> base.Applied:
         row = self.row or self.created(self.mutation.history)
@@ -363,6 +381,35 @@ class _Change:
         self.tx.add_entries(row.hid, rows)
         return (Range(row.hid, first, self.tail + 1),) if rows else ()
 
+    def write_prepared(self, row: HistoryRow, entries: Iterable[base.Prepared], layout: int) -> Layout:
+        """Add prepared entries to the own log; return their range."""
+        rows = []
+        first = self.tail + 1
+        brought = {blob.hash for prepared in entries for blob in prepared.blobs}
+        for number, prepared in enumerate(entries):
+            self.tail += 1
+            made = place(prepared, seq=self.tail, cumulative=self.cumulative, layout=layout, marks=row.marks)
+            self.cumulative = made.cumulative
+            rows.append(made)
+            for digest in {digest for _, digest in prepared.places} - brought:
+                if not is_hash(digest) or self.tx.find_blob(digest) is None:
+                    raise InvalidParams.at(f"/entries/{number}", "refers to a blob that is not stored")
+        self.tx.add_entries(row.hid, rows)
+        return (Range(row.hid, first, self.tail + 1),) if rows else ()
+
+    def grow(self, row: HistoryRow, kind: str, entry_ids: tuple[str, ...]) -> base.Applied:
+        """Commit what was written at the end of the own log, under the layout there is."""
+        after = evolve(
+            row,
+            version=self.next_version(row),
+            len=row.len + len(entry_ids),
+            tail=self.tail,
+            cumulative=self.cumulative,
+            estimate=row.estimate + self.cumulative - row.cumulative,
+            updated_at=self.mutation.at,
+        )
+        return self.commit(row, after, kind, entry_ids=entry_ids)
+
     def reshape(
         self,
         row: HistoryRow,
@@ -458,6 +505,9 @@ class _Change:
                 path = f"/entries/{number}/message/content/{index}/blob"
                 raise InvalidParams.at(path, "is not the hash of a stored blob")
 
+    def shown(self, ranges: Layout, entry_ids: Sequence[str]) -> set[str]:
+        return set(indices(self.tx, ranges, entry_ids))
+
     def positions(self, ranges: Layout, entry_id: str) -> list[int]:
         return positions(self.tx, ranges, entry_id)
 
@@ -538,6 +588,18 @@ def positions(tx: Reader, ranges: Layout, entry_id: str) -> list[int]:
             if index is not None:
                 found.append(index)
     return sorted(found)
+
+
+def indices(tx: Reader, ranges: Layout, entry_ids: Sequence[str]) -> dict[str, int]:
+    """Return the first index at which closed ranges show each of these entries, those that they show."""
+    found: dict[str, int] = {}
+    for log in {part.log for part in ranges}:
+        for entry_id, seqs in tx.lookup_all(log, entry_ids).items():
+            for seq in seqs:
+                index = index_of(ranges, log, seq)
+                if index is not None:
+                    found[entry_id] = min(index, found.get(entry_id, index))
+    return found
 
 
 def _each(ranges: Layout, read: Callable[[int, int, int], list[_T]]) -> list[_T]:

@@ -40,6 +40,9 @@ SHIFT = 32
 KEPT_LAYOUTS = 256
 """How many layouts a writer keeps in memory."""
 
+LOOKED_UP = 500
+"""How many entry ids one statement looks for."""
+
 FORGET_EVERY = 256
 """How many remembered operations pass between two looks for old ones."""
 
@@ -200,6 +203,19 @@ class SqlTransaction(ABC):
             # 64-bit keys can collide; the body decides.
             if row_id >> SHIFT == log and json.loads(_sound(body))["id"] == entry_id:
                 found.append(row_id & mask)
+        return found
+
+    def lookup_all(self, log: int, entry_ids: Sequence[str]) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for start in range(0, len(entry_ids), LOOKED_UP):
+            keys: dict[int, list[str]] = {}
+            for entry_id in entry_ids[start : start + LOOKED_UP]:
+                keys.setdefault(_id_key(log, entry_id), []).append(entry_id)
+            marks = ",".join("?" * len(keys))
+            for (key,) in self.rows(f"SELECT DISTINCT key FROM entry WHERE key IN ({marks})", list(keys)):
+                for entry_id in keys[key]:
+                    if seqs := self.lookup(log, entry_id):
+                        found[entry_id] = seqs
         return found
 
     def records_below(self, hid: int, version: int, limit: int) -> list[tuple[VersionRecord, bool]]:

@@ -147,6 +147,9 @@ class Reader(Protocol):
     def lookup(self, log: int, entry_id: str) -> list[int]:
         """Return the sequence numbers at which a log holds an entry id, ascending."""
 
+    def lookup_all(self, log: int, entry_ids: Sequence[str]) -> dict[str, list[int]]:
+        """Return what `lookup` returns for each of many entries, without those that the log does not hold."""
+
     def records_below(self, hid: int, version: int, limit: int) -> list[tuple[VersionRecord, bool]]:
         """Return journal rows below a version, newest first, and whether this process wrote them."""
 

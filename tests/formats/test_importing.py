@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
-from collections.abc import Awaitable, Callable
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,11 @@ from attrs import evolve
 from sidecar.client import Sidecar
 from sidecar.core.errors import InvalidParams, OperationReused, Unparsable, VersionMismatch
 from sidecar.core.messages import Entry
+from sidecar.formats.base import MAX_ID
 from sidecar.formats.source import Source
 from sidecar.service import ANYWAY, Conditions, HistoryService, Limits, Session
+from sidecar.service.reader import ReaderFailed, ReaderProcess
+from sidecar.service.reading import Piece
 from sidecar.service.transfer import IMPORT_KEY, Importing, ImportOutcome
 from sidecar.store import open_store
 
@@ -144,6 +151,138 @@ def test_a_long_transcript_comes_in_batches() -> None:
         assert await texts(session) == ["after", "that"]
 
     in_store(test, Limits(entries_per_call=10))
+
+
+CUT = json.dumps({"type": "system", "subtype": "compact_boundary", "uuid": "cut"}) + "\n"
+
+
+async def kinds(session: Session) -> list[tuple[str, int]]:
+    return [(row.kind, row.len) for row in reversed((await session.versions("h")).rows)]
+
+
+@pytest.mark.parametrize("limit", [2, 100])
+def test_what_a_compaction_took_out_of_view_is_an_older_version(limit: int) -> None:
+    """Entries before a compaction are appended and then replaced, so they can be read; a second import adds none."""
+
+    async def test(session: Session) -> None:
+        lines = talk("a", "b", "c") + CUT + talk("sum", "d")
+        (outcome,) = await take(session, lines, form="claude-code")
+        assert (outcome.entry_ids, outcome.skipped, outcome.dropped) == (("sum", "d"), 0, 0)
+        before = 2 if limit == 2 else 1
+        assert (await kinds(session))[before:] == [("splicePrefix", 2)]
+        assert [entry.text for entry in (await session.entries("h", before)).entries] == ["a", "b", "c"]
+        (again,) = await take(session, lines, form="claude-code")
+        assert (again.entry_ids, again.skipped, again.head) == ((), 2, outcome.head)
+        lines += talk("e") + CUT + talk("sum2", "f")
+        (grown,) = await take(session, lines, form="claude-code")
+        assert (grown.entry_ids, grown.dropped) == (("sum2", "f"), 2)
+        assert (await kinds(session))[before + 1 :] == [("import", 3), ("splicePrefix", 2)]
+        assert [entry.text for entry in (await session.entries("h", before + 2)).entries] == ["sum", "d", "e"]
+        await session.append("h", [Entry.user("mine")])
+        (other,) = await take(session, lines + CUT + talk("sum3"), form="claude-code")
+        assert await texts(session) == ["sum2", "f", "mine", "sum3"]
+
+    in_store(test, Limits(entries_per_call=limit))
+
+
+def test_a_large_file_is_read_by_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader process brings in what reading here brings in, losses and facts too, and its failure is made good."""
+    received = ReaderProcess.pieces
+    failing = ended = 0
+
+    async def pieces(self: ReaderProcess) -> AsyncGenerator[Piece, None]:
+        nonlocal ended
+        count = 0
+        async for piece in received(self):
+            count += 1
+            if count == failing:
+                raise ReaderFailed
+            yield piece
+        ended += 1
+
+    async def outcome_of(session: Session, source: Source) -> Any:
+        importing = Importing(session, "h", "auto", source, all_branches=True)
+        outcomes = [outcome async for outcome in importing]
+        found = [
+            (outcome.history, outcome.format, outcome.entry_ids, outcome.skipped, outcome.title) for outcome in outcomes
+        ]
+        stored = []
+        for name in (outcome.history for outcome in outcomes):
+            head = await session.head(name)
+            stored.append(((await session.entries(name)).entries, head.title, head.metadata, head.estimate))
+            await session.delete(name)
+        return found, stored, sorted(map(repr, importing.losses))
+
+    async def test(session: Session) -> None:
+        nonlocal failing, ended
+        for name in ("claude-code/rewound", "claude-code/compacted-with-agent", "codex/replacement-history"):
+            path = DATA / f"{name}.jsonl"
+            here = await outcome_of(session, Source.of(path.read_bytes()))
+            source = Source(lambda path=path: [path.read_bytes()], size=1, file=lambda path=path: path.open("rb"))
+            for failing in (0, 2):
+                ended = 0
+                there = await outcome_of(session, source)
+                assert ended == (not failing)
+                # What a process told of losses before it failed is told again.
+                assert there[:2] == here[:2] and (failing or there[2] == here[2])
+
+    monkeypatch.setattr("sidecar.service.transfer.LARGE", 0)
+    monkeypatch.setattr(ReaderProcess, "pieces", pieces)
+    in_store(test, Limits(entries_per_call=2))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are looked up in /proc")
+def test_a_killed_import_is_finished_by_the_next(tmp_path: Path) -> None:
+    """After kill -9 between two batches no process stays, and importing again makes the history what it should be."""
+    path, store = tmp_path / "long.jsonl", str(tmp_path / "s.db")
+    words = [f"{number} " + "word " * 8000 for number in range(400)]
+    path.write_text(talk(*words[:200]) + CUT + talk(*words[200:]))
+    command = [sys.executable, "-m", "sidecar", "import", str(path), "--into", "h", "--store", store]
+
+    async def stored() -> tuple[int, list[str]]:
+        async with HistoryService(open_store(store)) as service:
+            session = service.session()
+            head = await session.find("h")
+            return (head.version, [entry.id for entry in (await session.entries("h")).entries]) if head else (0, [])
+
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    readers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    seen: set[str] = set()
+    while process.poll() is None and not asyncio.run(stored())[0]:
+        seen.update(readers.read_text().split())
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -9 and seen
+    version, ids = asyncio.run(stored())
+    assert version in (1, 2) and 0 < len(ids) < 200
+    deadline = time.monotonic() + 10
+    while any(is_running(pid) for pid in seen) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_running(pid) for pid in seen)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert asyncio.run(stored())[1] == ids_of(words[200:])
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    async def test() -> None:
+        async with HistoryService(open_store(store)) as service:
+            session = service.session()
+            splice = next(row for row in (await session.versions("h")).rows if row.kind == "splicePrefix")
+            whole = (await session.entries("h", splice.version - 1)).entries
+            assert [entry.id for entry in whole] == ids_of(words[:200])
+
+    asyncio.run(test())
+
+
+def is_running(pid: str) -> bool:
+    """Say whether a process is there and no zombie that only waits for its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def ids_of(words: list[str]) -> list[str]:
+    return [word if len(word) <= MAX_ID else hashlib.sha256(word.encode()).hexdigest()[:32] for word in words]
 
 
 def test_a_file_of_many_conversations_fills_many_histories() -> None:

@@ -26,6 +26,7 @@ from sidecar.store.base import (
     Delete,
     Elide,
     Fork,
+    Import,
     Mutation,
     Operation,
     Remove,
@@ -38,6 +39,7 @@ from sidecar.store.base import (
     Truncate,
     Unelide,
 )
+from sidecar.store.measuring import prepare
 from tests.store.postgres_server import fresh_database
 
 T = TypeVar("T")
@@ -106,6 +108,27 @@ class StoreMachine(RuleBasedStateMachine):
         entries = tuple(self.made(text) for text in new)
         applied = self.do(name, Append(entries), if_version=self.version(name))
         self.became(name, self.now(name) + [(e.id, e.text) for e in entries], applied)
+
+    @rule(name=st.sampled_from(NAMES), new=st.lists(texts, max_size=4), drop=st.integers(0, 3), data=st.data())
+    def import_(self, name: str, new: list[str], drop: int, data: st.DataObject) -> None:
+        entries = [self.made(text) for text in new]
+        held = self.now(name)
+        if held and data.draw(st.booleans()):
+            # An entry that the history has stays where it is, unless it is among those dropped.
+            known, text = data.draw(st.sampled_from(held))
+            entries.insert(data.draw(st.integers(0, len(entries))), evolve(Entry.user(text), id=known, ts=1))
+        if not held and not entries:
+            return
+        operation = Import(rows=tuple(map(prepare, entries)), drop=drop, metadata={"seen": len(entries)})
+        applied = self.do(name, operation, if_version=self.version(name))
+        kept = held[: len(held) - drop] if drop < len(held) else []
+        shown = {entry_id for entry_id, _ in kept}
+        added = [(entry.id, entry.text) for entry in entries if entry.id not in shown]
+        assert (applied.entry_ids, applied.head.metadata) == (tuple(id for id, _ in added), {"seen": len(entries)})
+        if applied.changed:
+            self.became(name, kept + added, applied)
+        else:
+            assert not added and len(kept) == len(held)
 
     @rule(name=st.sampled_from(NAMES), new=st.lists(texts, max_size=3))
     def replace(self, name: str, new: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,11 @@ import apsw
 from sidecar.store.sql import CHANGE_OF_HISTORY, SHIFT, SqlTransaction, version_record
 from sidecar.store.transaction import Match, VersionRecord
 from sidecar.store.words import Phrase
+
+ROWS = 100
+"""Rows of one statement, where there are so many: ten columns of each are well below SQLite's 32 766 parameters."""
+
+_INSERT = re.compile(r"INSERT INTO [^;]* VALUES\(([?, ]+)\)").fullmatch
 
 
 class SqliteTransaction(SqlTransaction):
@@ -25,7 +31,14 @@ class SqliteTransaction(SqlTransaction):
         return found
 
     def many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
-        self._executemany(statement, values)
+        at = 0
+        if len(values) >= ROWS and (match := _INSERT(statement)):
+            # Every step lets go of the interpreter lock and waits for it again behind whoever computes meanwhile, so
+            # rows go in by the hundred (measured: an import beside which its reader runs took twice the time).
+            together = statement + f",({match[1]})" * (ROWS - 1)
+            for at in range(ROWS, len(values) + 1, ROWS):
+                self._execute(together, [value for row in values[at - ROWS : at] for value in row])
+        self._executemany(statement, values[at:])
 
     def renumber(self) -> None:
         return  # SQLite counts on from the highest number there is
