@@ -89,8 +89,9 @@ class Counter:
     def _beside_text(self, measured: Measure, known: Profile) -> int:
         framing = known.message * measured.messages + known.call * measured.calls
         sealed = measured.sealed_bytes // 4 if self.thought else 0
-        media = sum([media_tokens(medium, known.id, self.model) for medium in measured.media])
-        return framing + sealed + media
+        if not measured.media:
+            return framing + sealed
+        return framing + sealed + sum([media_tokens(medium, known.id, self.model) for medium in measured.media])
 
 
 DEFAULT: Final = Counter(estimator=CLASSES, profile=profile(GENERIC))

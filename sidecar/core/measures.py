@@ -3,8 +3,8 @@
 Rules:
 - An estimate is arithmetic over measures and never looks at text again; a measure never holds text.
 - The four estimators of the source documents are integers per entry (seeds.md §2), because they round per block.
-- For weighted estimators the UTF-8 bytes are mapped to 25 classes (the lead byte of a character *is* its script), and
-  classes and pairs of classes are counted (`FEATURES`, tokens.md §2.4). Counts of several entries simply add up.
+- For weighted estimators the UTF-8 bytes are counted by class (`core/features.py`, tokens.md §2.4). Counts of several
+  entries simply add up.
 - Reasoning is counted apart from the rest, since some vendors never see it again.
 - Strings over 64 kB are sampled in 32 windows of 2 kB for the class counts; the source documents' integers are exact.
 - A measure packs into a few dozen bytes (`pack`, `unpack`); the first byte is the format's number.
@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from itertools import compress
 from operator import add
-from typing import Final, TypeAlias
+from typing import Final
 
 from attrs import define, field, frozen
 
+from sidecar.core.features import FEATURES, Counts, count_features
 from sidecar.core.jsontext import Json, dumps, loads
 from sidecar.core.media_headers import Kind, Medium, describe, describe_data, text_of_file
 from sidecar.core.messages import (
@@ -32,27 +33,17 @@ from sidecar.core.messages import (
     File,
     Image,
     JsonBlock,
+    Note,
     Opaque,
     Refusal,
+    Summary,
+    System,
     Text,
     Tool,
     ToolCall,
     User,
     VendorBlock,
 )
-
-Counts: TypeAlias = tuple[int, ...]
-"""One count for each of `FEATURES`; empty where there is nothing to count."""
-
-_ASCII: Final = (
-    "l U d s n t p q u r z "
-    "sl sU nl pl ql ul rl dl lU UU Ul Ud dU ld sd pd dp ss ns nn pp pq qp qq rr lp sp sr sq lr Us tt"
-)
-_OTHER: Final = "A B G R H Y I J S K C O X E sA sB sG sR sH sY sI sO lA SccS KccK KccC CccK"
-ASCII_FEATURES: Final = tuple(_ASCII.split())
-OTHER_FEATURES: Final = tuple(_OTHER.split())
-FEATURES: Final = (*ASCII_FEATURES, *OTHER_FEATURES)
-"""Names of the counted classes and sequences of classes: one letter per byte class, as `_CLASSES` has them."""
 
 SAMPLE_OVER: Final = 65_536
 _WINDOW: Final = 2_048
@@ -86,16 +77,16 @@ class Measure:
 
     def pack(self) -> bytes:
         """Return the measure as a few bytes; `unpack` is the inverse."""
-        out = bytearray((_FORMAT,))
-        for number in (self.messages, self.calls, self.bytes4, self.bytes4_min1, self.chars4_plus4, self.cjk,
-                       self.text_bytes, self.sealed_bytes):  # fmt: skip
-            _write(out, number)
+        numbers = (self.messages, self.calls, self.bytes4, self.bytes4_min1, self.chars4_plus4, self.cjk,
+                   self.text_bytes, self.sealed_bytes)  # fmt: skip
+        out = [_FORMAT]
+        _write(out, numbers)
         out.append(bool(self.thought) | bool(self.media) << 1)
         _write_counts(out, self.text)
         if self.thought:
             _write_counts(out, self.thought)
         if self.media:
-            _write(out, len(self.media))
+            _write(out, (len(self.media),))
             for medium in self.media:
                 _write_medium(out, medium)
         return bytes(out)
@@ -113,6 +104,17 @@ class Measure:
 
 def measure(entry: Entry) -> Measure:
     """Measure one entry."""
+    message = entry.message
+    if isinstance(message, _ONLY_TEXT):
+        return _measure_plain(message.text)
+    if not isinstance(message, Assistant):
+        content = message.content
+        if len(content) == 1 and type(content[0]) is Text:
+            return _measure_plain(content[0].text, message.call_id if isinstance(message, Tool) else "")
+    elif not message.reasoning and not message.tool_calls:
+        blocks = message.blocks
+        if len(blocks) == 1 and type(blocks[0]) is Text:
+            return _measure_plain(blocks[0].text)
     return _Measuring().entry(entry)
 
 
@@ -144,30 +146,18 @@ def total(measures: Iterable[Measure]) -> Measure:
     return _measure_of(numbers, text, thought, tuple(media))
 
 
-def count_classes(encoded: bytes) -> Counts:
-    """Count the features of UTF-8 bytes; a byte 0xFF separates strings, since it occurs in no UTF-8 text."""
-    count = encoded.translate(_CLASSES).count
-    singles = _ASCII_SINGLES if encoded.isascii() else _SINGLES
-    counts = [0] * len(FEATURES)
-    present = 0
-    for place, letter in singles:
-        number = count(letter)
-        if number:
-            counts[place] = number
-            present |= 1 << place
-    for place, sequence in _sequences(present):
-        counts[place] = count(sequence)
-    return tuple(counts)
-
-
-@lru_cache(maxsize=4096)
-def _sequences(present: int) -> tuple[tuple[int, bytes], ...]:
-    # A sequence can only occur where each of its letters does; most texts have few of the 25 classes.
-    missing = {FEATURES[place] for place, _ in _SINGLES if not present >> place & 1}
-    return tuple(
-        (place, name.encode("ascii"))
-        for place, name in enumerate(FEATURES)
-        if len(name) > 1 and missing.isdisjoint(name)
+def _measure_plain(text: str, call_id: str = "") -> Measure:
+    # Most entries are one text: what `_Measuring` would find for it, at half the fixed cost.
+    encoded = text.encode("utf-8", "surrogatepass")
+    size = len(encoded)
+    return Measure(
+        messages=1,
+        bytes4=size // 4,
+        bytes4_min1=max(1, (size + _size(call_id)) // 4),
+        chars4_plus4=(len(text) + 3) // 4 + 4,
+        cjk=_cjk(text),
+        text_bytes=size,
+        text=_counted([encoded]) if size else (),
     )
 
 
@@ -245,7 +235,7 @@ class _Measuring:
                     size = _size(compact)
                     chars4 += _value4(block.value, compact)
                     joined.append(compact)
-                elif isinstance(block, Image | File | Audio):
+                elif isinstance(block, _MEDIA):
                     # The source counts what stands in the string here, unlike at the top level (seeds.md §2.1).
                     size = len(block.data or block.url or block.blob or "")
             body += size
@@ -290,14 +280,14 @@ class _Measuring:
 
     def take_block(self, block: Block) -> int:
         """Take one content block into account; return the bytes of its text."""
-        if isinstance(block, Text | Refusal):
+        if isinstance(block, _TEXTS):
             return self.take_text(block.text)
         if isinstance(block, File):
             plain = text_of_file(block)
             if plain is not None:
                 self.take_bytes(plain)
                 return 0
-        if isinstance(block, Image | File | Audio):
+        if isinstance(block, _MEDIA):
             self.media.append(describe(block))
             return 0
         value: Json = dict(block.raw) if isinstance(block, Opaque) else block.value
@@ -337,6 +327,10 @@ class _Measuring:
         return len(encoded)
 
 
+_ONLY_TEXT: Final = (System, Note, Summary)
+_TEXTS: Final = (Text, Refusal)
+_MEDIA: Final = (Image, File, Audio)
+_FOREIGN: Final = (VendorBlock, Opaque)
 _LONG_DATA: Final = 1_024
 _SEALED_FRAME: Final = 650
 """What encrypted reasoning adds to its text: Codex subtracts it before it divides (tokens.md §2.1)."""
@@ -344,16 +338,18 @@ _BASE64 = re.compile(r"(?:data:[\w/+.;=-]+,)?[A-Za-z0-9+/]+={0,2}").fullmatch
 
 
 def _block_bytes4(block: Block, size: int) -> int:
-    if isinstance(block, Image | File | Audio):
+    if isinstance(block, _MEDIA):
         return IMAGE_BYTES4
-    if isinstance(block, VendorBlock | Opaque):
+    if isinstance(block, _FOREIGN):
         return 0
     return size // 4
 
 
 def _counted(strings: list[bytes]) -> Counts:
+    if len(strings) == 1 and len(strings[0]) <= SAMPLE_OVER:
+        return count_features(strings[0])
     short = [string for string in strings if len(string) <= SAMPLE_OVER]
-    counts = count_classes(b"\xff".join(short)) if short else ()
+    counts = count_features(b"\xff".join(short)) if short else ()
     for string in strings:
         if len(string) > SAMPLE_OVER:
             counts = _added(counts, _sampled(string))
@@ -364,7 +360,7 @@ def _sampled(encoded: bytes) -> Counts:
     last = len(encoded) - _WINDOW
     windows = [encoded[at : at + _WINDOW] for at in (last * place // (_WINDOWS - 1) for place in range(_WINDOWS))]
     size = len(encoded)
-    return tuple([count * size // (_WINDOW * _WINDOWS) for count in count_classes(b"\xff".join(windows))])
+    return tuple([count * size // (_WINDOW * _WINDOWS) for count in count_features(b"\xff".join(windows))])
 
 
 # --- the estimators of the source documents ---------------------------------------------------------------------------
@@ -381,12 +377,22 @@ def _value4(value: Json, compact: str) -> int:
 
 
 _IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+")
+_IDEOGRAPH_ROWS: Final = bytes((*range(0x34, 0x4D), *range(0x4E, 0xA0), 0xF9, 0xFA))
+"""Upper bytes of UTF-16 units that are ideographs whatever the lower byte is."""
+_CLEAR_ROWS: Final = bytes(row for row in range(256) if row != 0x4D and not 0xD8 <= row <= 0xDF)
+"""Upper bytes that need no second look: U+4DC0 to U+4DFF are hexagrams, and surrogates may be emoji."""
 
 
 def _cjk(text: str) -> int:
     if text.isascii():
         return (len(text) + 3) // 4
-    ideographs = sum(map(len, _IDEOGRAPHS.findall(text)))
+    # A pattern looks at each character by itself, which would cost as much as all other counting.
+    rows = text.encode("utf-16-le", "surrogatepass")[1::2]
+    others = rows.translate(None, _IDEOGRAPH_ROWS)
+    if others.translate(None, _CLEAR_ROWS):
+        ideographs = sum(map(len, _IDEOGRAPHS.findall(text)))
+    else:
+        ideographs = len(rows) - len(others)
     return ideographs + (len(text) - ideographs + 3) // 4
 
 
@@ -411,53 +417,6 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-# --- classes ----------------------------------------------------------------------------------------------------------
-
-
-def _class_of(byte: int) -> str:
-    character = chr(byte)
-    if byte < 0x80:
-        for letter, members in (
-            ("l", "abcdefghijklmnopqrstuvwxyz"),
-            ("U", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-            ("d", "0123456789"),
-            ("s", " "),
-            ("n", "\n\r"),
-            ("t", "\t"),
-            ("p", ".,;:'\"()"),
-            ("q", "{}[]<>/\\"),
-            ("u", "_-"),
-        ):
-            if character in members:
-                return letter
-        return "r" if 33 <= byte < 127 else "z"
-    for letter, last in (
-        ("c", 0xBF),  # continuation
-        ("A", 0xC3),  # Latin-1
-        ("B", 0xCD),  # Latin extended, phonetic, combining
-        ("G", 0xCF),  # Greek
-        ("R", 0xD3),  # Cyrillic
-        ("H", 0xD7),  # Armenian, Hebrew
-        ("Y", 0xDF),  # Arabic, Syriac
-        ("I", 0xE0),  # Indic, Thai, Lao, Tibetan
-        ("J", 0xE1),  # Georgian, Khmer, Burmese, Latin additional
-        ("S", 0xE2),  # punctuation, symbols, arrows, boxes
-        ("K", 0xE3),  # kana and CJK punctuation
-        ("C", 0xE9),  # Han
-        ("O", 0xED),  # Hangul
-        ("X", 0xEF),  # full width, private use
-        ("E", 0xFE),  # four bytes: emoji, rare Han
-    ):
-        if byte <= last:
-            return letter
-    return "|"
-
-
-_CLASSES = "".join(map(_class_of, range(256))).encode("ascii")
-_SINGLES = tuple((place, name.encode("ascii")) for place, name in enumerate(FEATURES) if len(name) == 1)
-_ASCII_SINGLES = tuple((place, letter) for place, letter in _SINGLES if place < len(ASCII_FEATURES))
-
-
 def _added(left: Counts, right: Counts) -> Counts:
     if not left or not right:
         return left or right
@@ -467,7 +426,7 @@ def _added(left: Counts, right: Counts) -> Counts:
 # --- packing ----------------------------------------------------------------------------------------------------------
 
 _FORMAT: Final = 1
-_BITMAP_BYTES: Final = (len(FEATURES) + 7) // 8
+_BITS: Final = tuple(1 << place for place in range(len(FEATURES)))
 _KINDS: Final[tuple[Kind, ...]] = ("image", "file", "audio")
 
 
@@ -488,34 +447,26 @@ def _measure_of(numbers: list[int], text: Counts, thought: Counts, media: tuple[
     )
 
 
-def _write(out: bytearray, number: int) -> None:
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
+def _write(out: list[int], numbers: Iterable[int]) -> None:
+    for number in numbers:
+        while number > 0x7F:
+            out.append(number & 0x7F | 0x80)
+            number >>= 7
+        out.append(number)
 
 
-def _write_counts(out: bytearray, counts: Counts) -> None:
+def _write_counts(out: list[int], counts: Counts) -> None:
     # The bit map says which counts follow, so that what a text does not have costs nothing; it ends at its last bit.
-    present = [place for place, count in enumerate(counts) if count]
-    bits = 0
-    for place in present:
-        bits |= 1 << place
-    bitmap = bits.to_bytes(_BITMAP_BYTES, "little").rstrip(b"\0")
-    out.append(len(bitmap))
-    out += bitmap
-    for place in present:
-        number = counts[place]
-        if number < 0x80:
-            out.append(number)
-        else:
-            _write(out, number)
+    bits = sum(compress(_BITS, counts))
+    size = (bits.bit_length() + 7) // 8
+    out.append(size)
+    out += bits.to_bytes(size, "little")
+    _write(out, filter(None, counts))
 
 
-def _write_medium(out: bytearray, medium: Medium) -> None:
+def _write_medium(out: list[int], medium: Medium) -> None:
     out.append(_KINDS.index(medium.kind))
-    for number in (medium.width, medium.height, medium.pages, medium.milliseconds, medium.size):
-        _write(out, number)
+    _write(out, (medium.width, medium.height, medium.pages, medium.milliseconds, medium.size))
     for text in (medium.mime_type, medium.detail):
         encoded = text.encode("utf-8", "surrogatepass")[:255]
         out.append(len(encoded))

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from sidecar.core.measures import FEATURES
+from sidecar.core.features import FEATURES
 
 GENERIC: Final = "generic"
 SCALE: Final = 10_000

@@ -15,8 +15,9 @@ import pytest
 
 from sidecar.core.estimators import counter
 from sidecar.core.exact import count_exactly
+from sidecar.core.features import count_features
 from sidecar.core.ledger import DEFAULT_KEY, Recorded, estimate, recorded
-from sidecar.core.measures import count_classes, measure
+from sidecar.core.measures import measure
 from sidecar.core.messages import Entry
 from sidecar.core.profiles import profile
 
@@ -88,7 +89,7 @@ def test_counting_is_fast_enough_to_never_matter() -> None:
             times.append(time.perf_counter() - started)
         return min(times)
 
-    assert best(lambda: count_classes(text)) < 160 * best(lambda: text.translate(table))
+    assert best(lambda: count_features(text)) < 160 * best(lambda: text.translate(table))
 
 
 @pytest.mark.parametrize("estimator", ["matching", "generic"])

@@ -8,14 +8,13 @@ import zlib
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sidecar.core.features import FEATURES, count_features
 from sidecar.core.measures import (
-    FEATURES,
     SAMPLE_OVER,
     Measure,
-    count_classes,
     measure,
     total,
 )
@@ -129,34 +128,43 @@ def test_cjk_of_the_source() -> None:
     assert measure(both).cjk == 2 + 1 + 1
 
 
-SCRIPTS = {
-    **dict.fromkeys("abz", "l"), **dict.fromkeys("AZ", "U"), **dict.fromkeys("09", "d"), " ": "s", "\n": "n",
-    "\r": "n", "\t": "t", **dict.fromkeys(".,;:'\"()", "p"), **dict.fromkeys("{}[]<>/\\", "q"), "_": "u", "-": "u",
-    **dict.fromkeys("!#$%&*+=?@^`|~", "r"), "\x00": "z", "\x7f": "z", "é": "Ac", "ł": "Bc", "λ": "Gc", "ж": "Rc",
-    "ש": "Hc", "ع": "Yc", "ก": "Icc", "က": "Jcc", "…": "Scc", "の": "Kcc", "漢": "Ccc", "한": "Occ", "Ａ": "Xcc",
-    "🙂": "Eccc",
-}  # fmt: skip
-"""A character -> the classes of its UTF-8 bytes, written down by hand."""
-
-
-@given(st.text(st.sampled_from(sorted(SCRIPTS)), max_size=60))
-def test_classes_are_counted_by_script(text: str) -> None:
-    """Each feature counts the non-overlapping places of its class sequence in the text."""
-    classes = "".join(SCRIPTS[character] for character in text)
-    assert dict(zip(FEATURES, count_classes(text.encode()), strict=True)) == {
-        name: classes.count(name) for name in FEATURES
-    }
-
-
 @given(st.lists(TEXT, max_size=4))
 def test_blocks_are_counted_one_by_one(texts: list[str]) -> None:
     """No sequence is found across the border of two blocks, and every byte is counted once."""
     found = measure(Entry.user([Text(text) for text in texts]))
     alone = Counter[str]()
     for text in texts:
-        alone.update(dict(zip(FEATURES, count_classes(text.encode("utf-8", "surrogatepass")), strict=True)))
+        alone.update(dict(zip(FEATURES, count_features(text.encode("utf-8", "surrogatepass")), strict=True)))
     assert dict(zip(FEATURES, found.text, strict=True)) == dict(alone) if any(texts) else found.text == ()
     assert found.text_bytes == sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+IDEOGRAPH_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+BORDERS = [chr(place) for each in IDEOGRAPH_RANGES for edge in each for place in (edge - 1, edge, edge + 1)]
+
+
+@given(st.one_of(TEXT, st.text(st.sampled_from(["a", " ", "の", "，", "🙂", "\ud840", *BORDERS]))))
+@example("".join(BORDERS))
+def test_an_ideograph_is_what_the_source_says(text: str) -> None:
+    """`cjk` is the ideographs by the ranges of seed 002 and the rest by four, whatever the script."""
+    text *= 4  # so that one character more or less shows
+    ideographs = sum(any(first <= ord(each) <= last for first, last in IDEOGRAPH_RANGES) for each in text)
+    assert measure(Entry.user(text)).cjk == ideographs + (len(text) - ideographs + 3) // 4
+
+
+@given(TEXT)
+def test_one_text_is_measured_like_any_content(text: str) -> None:
+    """The short way for entries that are one text gives what the general way gives: an empty block changes nothing."""
+    parts = [Text(text), Text("")]
+    pairs = [
+        (Entry.user(text), Entry.user(parts)),
+        (Entry.tool(text, "call_17"), Entry.tool(parts, "call_17")),
+        (Entry.assistant(text), Entry(message=Assistant(content=tuple(parts)))),
+        (Entry.system(text), Entry.user(parts)),
+        (Entry.summary(text, 3), Entry.user(parts)),
+        (Entry.note(text), Entry.user(parts)),
+    ]
+    assert [measure(short) for short, _ in pairs] == [measure(long) for _, long in pairs]
 
 
 MEDIA = st.builds(
@@ -241,7 +249,7 @@ def test_long_text_is_sampled_but_the_source_integers_are_exact() -> None:
     line = "x = compute(value_{0}, 'text')  # note {0}\n"
     text = "".join(line.format(number) for number in range(20_000))
     assert len(text) > 4 * SAMPLE_OVER
-    found, exact = measure(Entry.user(text)), count_classes(text.encode())
+    found, exact = measure(Entry.user(text)), count_features(text.encode())
     assert found.bytes4 == len(text) // 4
     assert found.text_bytes == len(text)
     for place, name in enumerate(FEATURES):
@@ -254,8 +262,8 @@ def test_reasoning_is_counted_apart() -> None:
     reasoning = (Reasoning(text="because", signature="s" * 4000), Reasoning(data="A" * 4000))
     entry = Entry(message=Assistant(content=(Text("so"),), reasoning=reasoning))
     found = measure(entry)
-    assert found.thought == count_classes(b"because")
-    assert found.text == count_classes(b"so")
+    assert found.thought == count_features(b"because")
+    assert found.text == count_features(b"so")
     assert found.sealed_bytes == 4000 * 3 // 4 - 650
 
 
@@ -337,5 +345,5 @@ def test_text_documents_are_text() -> None:
     """A plain-text file counts as its text."""
     block = File(mime_type="text/markdown", data=encoded("# Überschrift".encode()))
     found = measure(Entry.user([block]))
-    assert found.text == count_classes("# Überschrift".encode())
+    assert found.text == count_features("# Überschrift".encode())
     assert found.media == ()
