@@ -1,4 +1,4 @@
-"""Tool pairing and turn boundaries: which result answers which call, and where a conversation may be cut.
+"""Tool pairing and turns: which result answers which call, and where a turn starts.
 
 Rules:
 - The latest message that made a call with an id owns the results that come later; a result never belongs to a call
@@ -89,30 +89,3 @@ def turn_starts(entries: Sequence[Entry]) -> list[int]:
         for index, entry in enumerate(entries)
         if isinstance(entry.message, User) and (index == 0 or not isinstance(entries[index - 1].message, User))
     ]
-
-
-def splits_pair(entries: Sequence[Entry], cut: int) -> bool:
-    """Say whether a call before `cut` is answered at or behind it."""
-    return any(place[0] < cut <= result for place, result in pair(entries).result_of.items())
-
-
-def boundary_before(entries: Sequence[Entry], cut: int) -> int:
-    """Return the last turn boundary at or before `cut`: the start of a turn that splits no pair, else 0.
-
-    The end of the list is a boundary too, and `cut` is clamped to it.
-    """
-    cut = min(cut, len(entries))
-    # A cut strictly behind a call and not behind its result would split the pair.
-    results = pair(entries).result_of
-    split = [0] * (len(entries) + 2)
-    for (call, _), result in results.items():
-        split[call + 1] += 1
-        split[result + 1] -= 1
-    depth = 0
-    best = 0
-    starts = {*turn_starts(entries), len(entries)}
-    for index in range(cut + 1):
-        depth += split[index]
-        if depth == 0 and index in starts:
-            best = index
-    return best

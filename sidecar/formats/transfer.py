@@ -52,12 +52,11 @@ class Import:
 
 @frozen(kw_only=True)
 class Exported:
-    """A transcript as text. `vendor` is set where it is a request body."""
+    """A transcript, or a vendor's request body, as text."""
 
     format: str
     text: str
     losses: tuple[Loss, ...] = ()
-    extension: str = ".json"
 
 
 def read_histories(form: str, source: Source, report: Report, *, all_branches: bool = False) -> Iterator[Imported]:
@@ -113,13 +112,13 @@ def export(
     masked = _masked(redactor.found)
     if form == "own-jsonl":
         text = b"".join(own_jsonl.write(entries)).decode("utf-8")
-        return Exported(format=form, text=text, losses=masked, extension=".jsonl")
+        return Exported(format=form, text=text, losses=masked)
     if form == "markdown":
         text = markdown.write(entries, title=title, version=version)
-        return Exported(format=form, text=text, losses=masked, extension=".md")
+        return Exported(format=form, text=text, losses=masked)
     if form == "html":
         text = render_html(entries, title=title).text
-        return Exported(format=form, text=text, losses=masked, extension=".html")
+        return Exported(format=form, text=text, losses=masked)
     if form not in vendor_ids():
         known = ", ".join(exportable())
         raise InvalidParams.at("/format", f"can be written as one of {known}")

@@ -1,11 +1,9 @@
-"""Tool pairing and turn boundaries."""
+"""Tool pairing and turns."""
 
 from __future__ import annotations
 
-import pytest
-
 from sidecar.core.messages import Entry, ToolCall
-from sidecar.core.turns import boundary_before, pair, splits_pair, turn_starts
+from sidecar.core.turns import pair, turn_starts
 
 
 def asks(*ids: str) -> Entry:
@@ -60,21 +58,3 @@ def test_a_result_never_answers_a_call_behind_it() -> None:
 def test_turns_start_at_the_first_of_neighbouring_user_entries() -> None:
     """Two user entries in a row are one turn."""
     assert turn_starts([USER, USER, SAYS, USER, asks("c"), answers("c")]) == [0, 3]
-
-
-@pytest.mark.parametrize(
-    ("cut", "expected"),
-    [(0, 0), (1, 0), (2, 2), (3, 2), (4, 2), (5, 5), (6, 6), (99, 6)],
-)
-def test_a_cut_moves_back_to_a_turn_boundary(cut: int, expected: int) -> None:
-    """A boundary starts a turn, or is the end, and splits no pair."""
-    entries = [USER, SAYS, USER, asks("c"), answers("c"), USER]
-    assert boundary_before(entries, cut) == expected
-
-
-def test_a_boundary_does_not_split_a_pair_that_spans_a_user_entry() -> None:
-    """A result that came after the next prompt keeps both turns together."""
-    entries = [USER, asks("c"), USER, answers("c"), USER]
-    assert splits_pair(entries, 2) and splits_pair(entries, 3) and not splits_pair(entries, 4)
-    assert boundary_before(entries, 3) == 0
-    assert boundary_before(entries, 4) == 4
