@@ -1,8 +1,9 @@
 # ruff: noqa: E501 - the texts are prose
-"""Make `tests/core/token_sample.jsonl`: texts by class with true token counts, from the vocabularies of splintr-rs.
+"""Make `tests/core/token_sample.jsonl`: texts by class with true token counts.
 
-Every text is written for this project or generated here, none was used for fitting. Run it with the extra `tokens`:
-`python tests/bench/tokens_sample.py`. The counts change only where the texts do.
+Every text is written for this project or generated here, none was used for fitting. The counts are those of the
+vocabularies in splintr-rs, and for Claude those of ctok, an unofficial reconstruction that needs Python 3.12 or newer:
+`pip install attrs splintr-rs==0.22.0 ctok==1.3.0 && python tests/bench/tokens_sample.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from __future__ import annotations
 import base64
 import json
 import random
+from collections.abc import Callable
+import sys
 from pathlib import Path
 
-from sidecar.core.exact import count_exactly
-from sidecar.core.profiles import profile, profile_ids
-
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from sidecar.core.exact import count_exactly  # noqa: E402
+from sidecar.core.profiles import profile, profile_ids  # noqa: E402
+
 OUT = ROOT / "tests" / "core" / "token_sample.jsonl"
 
 PROSE = {
@@ -49,11 +54,47 @@ de error claro en lugar de usar valores predeterminados sin avisar a nadie.""",
 ركنا هادئا بجانب الحديقة. إذا لم يعثر البرنامج على ملف الإعدادات فعليه أن يعرض رسالة خطأ واضحة بدلا من استخدام القيم الافتراضية بصمت.""",
 }  # fmt: skip
 
+NOTES = {
+    "chinese": """## 部署说明
+
+1. 先运行 `make build`，再把 `dist/` 目录里的文件复制到服务器的 /opt/app 下面；如果磁盘空间不足（少于 2 GB），请先清理旧日志。
+2. 修改 config.yaml 中的 `max_connections`（默认值为 100），然后重启服务。
+> 注意：升级数据库之前一定要备份，否则数据可能会丢失！遇到 “permission denied” 错误时，检查一下文件的所有者。""",
+    "japanese": """## トラブルシューティング
+
+サーバーが起動しない場合は、まずログ（/var/log/app/error.log）を確認してください。「ポートが使用中です」と表示されたときは、
+`lsof -i :8080` でプロセスを調べて終了させます。それでも直らなければ、キャッシュを削除してから再インストールしてみましょう。
+- メモリは最低でも4GB必要です。
+- Pythonのバージョンは3.11以上を推奨します。""",
+    "korean": """## 문제 해결
+
+서버가 시작되지 않으면 먼저 로그 파일(/var/log/app/error.log)을 확인하세요. "포트가 이미 사용 중입니다"라는 메시지가 나오면
+`lsof -i :8080` 명령으로 프로세스를 찾아 종료해야 합니다. 그래도 해결되지 않으면 캐시를 지우고 다시 설치해 보세요.
+- 메모리는 최소 4GB가 필요합니다.
+- 파이썬 3.11 이상의 버전을 권장합니다.""",
+    "english": """Thanks for the report! I can reproduce this on macOS 14.2 with v2.3.1, but not on Linux. It looks like the watcher
+fires twice when an editor saves through a temporary file: once for the rename and once for the attribute change. Could you run
+`app --trace 2> trace.log` and attach the file? As a workaround, set `debounce = 200` in settings.toml. I'd rather not add
+another flag here, because we already have three of them and nobody remembers which one wins.""",
+}
+"""What people write to each other about programs: prose with paths, names and marks."""
+
+CODE = {
+    "typescript": ("editors/vscode/src/*.ts", "tests/clients/typescript/src/*.ts"),
+    "lua": ("editors/neovim/lua/**/*.lua", "tests/clients/lua/*.lua"),
+    "emacs-lisp": ("editors/emacs/*.el", "tests/editors/emacs/*.el"),
+    "go": ("tests/clients/go/*.go",),
+    "rust": ("tests/clients/rust/src/*.rs",),
+    "ruby": ("tests/clients/ruby/*.rb",),
+    "java": ("tests/clients/java/src/main/java/*.java",),
+}
+"""Class -> where this project has code in that language."""
+
 
 def texts() -> list[tuple[str, str]]:
     """Return class and text of each sample."""
     dice = random.Random(20261201)
-    found = list(PROSE.items())
+    found = [*PROSE.items(), *NOTES.items()]
     # Sentences in another order and number make further texts of the same class, as different as messages are.
     for name, text in PROSE.items():
         stops = "。" if name in ("chinese", "japanese") else "."
@@ -70,10 +111,11 @@ def texts() -> list[tuple[str, str]]:
             body = path.read_text(encoding="utf-8")
             at = dice.randrange(max(1, len(body) - 1500))
             found.append((name, body[at : at + 1500]))
-    for pattern, name in (("*.ts", "typescript"), ("*.go", "go"), ("*.rs", "rust"), ("*.lua", "lua"), ("*.rb", "ruby")):
-        for path in [each for each in sorted((ROOT / "protocol").rglob(pattern)) if "target" not in each.parts][:4]:
-            body = path.read_text(encoding="utf-8")
-            at = dice.randrange(max(1, len(body) - 1500))
+    for name, patterns in CODE.items():
+        paths = [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+        for number in range(4):
+            body = paths[number % len(paths)].read_text(encoding="utf-8")
+            at = body.find("\n", len(body) * (number + 1) // 7) + 1
             found.append((name, body[at : at + 1500]))
     for _ in range(4):
         found.append(("base64", base64.b64encode(dice.randbytes(700)).decode()))
@@ -109,12 +151,28 @@ def texts() -> list[tuple[str, str]]:
     return found
 
 
+def truths() -> dict[str, Callable[[str], int]]:
+    """Return what counts exactly, by profile."""
+    import ctok
+
+    def claude(version: str) -> Callable[[str], int]:
+        frame = ctok.token_count("", version)
+        return lambda text: int(ctok.token_count(text, version)) - frame
+
+    def open_vocabulary(vocabulary: str) -> Callable[[str], int]:
+        return lambda text: count_exactly(vocabulary, text)
+
+    known = {name: profile(name).exact for name in profile_ids()}
+    counting = {name: open_vocabulary(exact) for name, exact in known.items() if exact is not None}
+    return {**counting, "anthropic-v3": claude("3.0"), "anthropic-v4.8": claude("4.8")}
+
+
 def main() -> None:
     """Write the sample."""
-    vocabularies = {name: profile(name).exact for name in profile_ids()}
+    counting = truths()
     with OUT.open("w", encoding="utf-8") as file:
         for name, text in texts():
-            counts = {each: count_exactly(known, text) for each, known in vocabularies.items() if known}
+            counts = {each: count(text) for each, count in counting.items()}
             file.write(json.dumps({"class": name, "text": text, "tokens": counts}, ensure_ascii=False) + "\n")
 
 

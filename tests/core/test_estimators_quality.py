@@ -1,6 +1,7 @@
 """How near the estimates come on texts that were not used for fitting, against counts of the real vocabularies.
 
-The counts were made by `tests/bench/tokens_sample.py`. For Claude there is no open vocabulary to count with.
+The counts were made by `tests/bench/tokens_sample.py`. Claude has no open vocabulary: its counts come from a
+reconstruction that its maker measured against the vendor's answers.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ def bytes4_error(profile_id: str) -> float:
     return sum(sum(each) / len(each) for each in found.values()) / len(found)
 
 
-@pytest.mark.parametrize("profile_id", ["openai-o200k", "google-gemma", "deepseek"])
+@pytest.mark.parametrize("profile_id", ["openai-o200k", "anthropic-v4.8", "anthropic-v3", "google-gemma", "deepseek"])
 def test_mean_error_over_classes_of_text(profile_id: str) -> None:
     """At most 9 % on average over classes, less than half of bytes by four, and CJK within 15 % either way."""
     found = errors(profile_id)
-    assert len(found) >= 15
+    assert {"go", "rust", "ruby", "chinese"} < set(found)
+    assert len(found) >= 25
     macro = sum(sum(map(abs, each)) / len(each) for each in found.values()) / len(found)
     assert macro <= 0.09
     assert macro < bytes4_error(profile_id) / 2
