@@ -11,8 +11,8 @@ from __future__ import annotations
 import base64
 import json
 import random
-from collections.abc import Callable
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
