@@ -351,11 +351,15 @@
 ---@field blob? string The content hash under which the store keeps it.
 
 --- Append the entries of a transcript that another tool wrote, as one change.
+---
+--- A transcript longer than one call may be comes in several changes, each whole; a cancelled import leaves those that
+--- were made, and the next import goes on behind them. What the tool compacted away is a version of its own.
 ---@class history_sidecar.ImportParams
 ---@field history string The name of the history.
 ---@field format "own-jsonl"|"markdown"|"claude-code"|"codex"|"opencode"|"copilot"|"gemini-cli"|"openai-chat"|"sharegpt"|"chatgpt-export"|"langchain"|"pydantic-ai"|"anthropic-messages"|"gemini"|"aider"|"gptel"|"codecompanion"|"vscode-chat"|"goose"|string The format, or `auto` to detect it.
 ---@field text? string The transcript itself.
 ---@field uri? string A `file:` URI inside an allowed folder.
+---@field workDoneToken? history_sidecar.ProgressToken Where given, `$/progress` notifications with this token tell how far the import is.
 ---@field ifVersion? integer Change only if the history is at this version; 0 means that it must not exist.
 ---@field operationId? string A key the client makes: a repeat with equal params answers the first result and changes nothing.
 ---@field _meta? table<string, any> Free data; keys carry a prefix, such as `example.com/x`.
@@ -601,6 +605,9 @@
 ---@class history_sidecar.Problem
 ---@field path string JSON Pointer in wire names; `""` is the params object.
 ---@field message string What is wrong, such as `is required`.
+
+--- What the client calls the progress of a request.
+---@alias history_sidecar.ProgressToken integer|string
 
 --- What the caller wants.
 ---@class history_sidecar.ProjectOptions

@@ -597,7 +597,12 @@ export interface ImageBlock {
   blob?: string | null;
 }
 
-/** Append the entries of a transcript that another tool wrote, as one change. */
+/**
+ * Append the entries of a transcript that another tool wrote, as one change.
+ *
+ * A transcript longer than one call may be comes in several changes, each whole; a cancelled import leaves those that
+ * were made, and the next import goes on behind them. What the tool compacted away is a version of its own.
+ */
 export interface ImportParams {
   /** The name of the history. */
   history: string;
@@ -607,6 +612,8 @@ export interface ImportParams {
   text?: string | null;
   /** A `file:` URI inside an allowed folder. */
   uri?: string | null;
+  /** Where given, `$/progress` notifications with this token tell how far the import is. */
+  workDoneToken?: ProgressToken | null;
   /** Change only if the history is at this version; 0 means that it must not exist. */
   ifVersion?: number | null;
   /** A key the client makes: a repeat with equal params answers the first result and changes nothing. */
@@ -1028,6 +1035,9 @@ export interface Problem {
   /** What is wrong, such as `is required`. */
   message: string;
 }
+
+/** What the client calls the progress of a request. */
+export type ProgressToken = number | string;
 
 /** What the caller wants. */
 export interface ProjectOptions {

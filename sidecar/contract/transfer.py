@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from sidecar.contract.constraints import Count, EntryId, HistoryName, Open, OperationId
+from sidecar.contract.constraints import Count, Either, EntryId, HistoryName, Open, OperationId
 from sidecar.contract.projection import Loss
 
 FormatId = Annotated[
@@ -37,10 +37,16 @@ FormatId = Annotated[
     ),
 ]
 
+ProgressToken = Either("ProgressToken", (int, str), "What the client calls the progress of a request.")
+
 
 @frozen(kw_only=True)
 class ImportParams:
-    """Append the entries of a transcript that another tool wrote, as one change."""
+    """Append the entries of a transcript that another tool wrote, as one change.
+
+    A transcript longer than one call may be comes in several changes, each whole; a cancelled import leaves those that
+    were made, and the next import goes on behind them. What the tool compacted away is a version of its own.
+    """
 
     ONE_OF = ("text", "uri")
     history: HistoryName
@@ -50,6 +56,8 @@ class ImportParams:
     """The transcript itself."""
     uri: str | None = None
     """A `file:` URI inside an allowed folder."""
+    work_done_token: Annotated[Any, ProgressToken] | None = None
+    """Where given, `$/progress` notifications with this token tell how far the import is."""
     if_version: Count | None = None
     operation_id: OperationId | None = None
     meta: Mapping[str, Any] | None = None

@@ -186,6 +186,7 @@ from sidecar.contract.transfer import (
     OutlineItem as OutlineItem,
     OutlineParams as OutlineParams,
     OutlineResult as OutlineResult,
+    ProgressToken as ProgressToken,
     RenderParams as RenderParams,
     RenderResult as RenderResult,
     RenderedEntry as RenderedEntry,

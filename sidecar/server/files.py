@@ -10,23 +10,29 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from sidecar.core.errors import InvalidParams
 
+if TYPE_CHECKING:
+    from sidecar.formats.source import Source
+
 _CHUNK = 1 << 20
 
 
 @contextmanager
-def open_file(uri: str, folders: Sequence[Path]) -> Iterator[Callable[[], Iterator[bytes]]]:
-    """Open a regular file inside an allowed folder; what is given reads it in chunks, from the start at each call.
+def open_file(uri: str, folders: Sequence[Path]) -> Iterator[Source]:
+    """Open a regular file inside an allowed folder as a source; it stays open, so that every reading sees the same one.
 
-    The file stays open, so that every reading sees the same one. Raises `InvalidParams` where that is not possible.
+    Raises `InvalidParams` where that is not possible.
     """
+    from sidecar.formats.source import Source  # the formats are loaded where somebody imports
+
     path = _allowed(uri, folders)
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
@@ -46,7 +52,7 @@ def open_file(uri: str, folders: Sequence[Path]) -> Iterator[Callable[[], Iterat
             except OSError as error:
                 raise InvalidParams.at("/uri", f"cannot be read: {_reason(error)}") from None
 
-        yield chunks
+        yield Source(chunks, size=os.fstat(descriptor).st_size, file=lambda: nullcontext(file))
 
 
 def write_file(uri: str, folders: Sequence[Path], content: bytes) -> None:

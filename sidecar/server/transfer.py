@@ -12,6 +12,8 @@ from sidecar.core.redaction import Redactor
 from sidecar.render import Rendered, outline, render_html, render_markdown
 from sidecar.server.files import open_file, write_file
 from sidecar.server.history import conditions
+from sidecar.server.progress import progress
+from sidecar.server.protocol import SidecarProtocol
 from sidecar.server.wire import losses
 from sidecar.service import Part, Session, compute, entry_tokens, token_estimate
 
@@ -22,6 +24,8 @@ class Served(Protocol):
     session: Session
     folders: tuple[Path, ...]
     """Where files may be read and written."""
+    protocol: SidecarProtocol
+    """How the client is told how far a long request is."""
 
 
 class TransferHandlers:
@@ -96,16 +100,24 @@ class TransferHandlers:
         from sidecar.formats.source import Source
         from sidecar.service.transfer import Importing
 
-        with ExitStack() as files:
+        with ExitStack() as stack:
             if params.uri is not None:
-                source = Source(files.enter_context(open_file(params.uri, self._server.folders)))
+                source = stack.enter_context(open_file(params.uri, self._server.folders))
                 asked = [params.format, "uri", params.uri]
             else:
                 text = (params.text or "").encode("utf-8", "surrogatepass")
                 source = Source.of(text)
                 asked = [params.format, "text", hashlib.sha256(text).hexdigest()]
+            title = f"importing into {params.history}"
+            told = stack.enter_context(progress(self._server.protocol, params.work_done_token, title))
             importing = Importing(
-                self._server.session, params.history, params.format, source, conditions(params), params=asked
+                self._server.session,
+                params.history,
+                params.format,
+                source,
+                conditions(params),
+                params=asked,
+                on_progress=told.report,
             )
             outcomes = [outcome async for outcome in importing]
         first, head = outcomes[0], outcomes[0].head
