@@ -140,7 +140,8 @@ class Session:
         stored = tuple(entry for entry in stamped if not entry.auto_injected)
         if not stored:
             return await self._inject(history, stamped, conditions)
-        applied = await self._apply(history, Append(stored, kind), conditions, plain)
+        fresh = not any(entry.id for entry in entries)
+        applied = await self._apply(history, Append(stored, kind, fresh), conditions, plain)
         if len(stored) == len(stamped) and not any(entry.sender for entry in stamped):
             return applied
         kept = iter(applied.entry_ids)

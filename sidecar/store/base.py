@@ -34,6 +34,8 @@ class Append:
     entries: tuple[Entry, ...]
     kind: str = "append"
     """What `history/versions` calls the change; an import says `import`."""
+    fresh: bool = False
+    """The ids were made for this call, so that no entry can have one of them yet."""
 
 
 @frozen(kw_only=True)

@@ -148,9 +148,10 @@ class _Change:
 
     def append(self, operation: base.Append) -> base.Applied:
         row = self.row or self.created(self.mutation.history)
-        old = () if row.len == 0 else self.tx.layout(row.hid, row.layout)
+        old = () if operation.fresh or row.len == 0 else self.tx.layout(row.hid, row.layout)
         self.start(row)
-        self.refuse_duplicates(operation.entries, old, row.len)
+        if not operation.fresh:
+            self.refuse_duplicates(operation.entries, old, row.len)
         self.write(row, operation.entries, row.layout, row.marks)
         return self.grow(row, operation.kind, tuple(entry.id for entry in operation.entries))
 

@@ -21,7 +21,7 @@ from sidecar.core.jsontext import loads
 from sidecar.core.layouts import Layout, pack, unpack
 from sidecar.store import blobs
 from sidecar.store.base import Baseline
-from sidecar.store.transaction import ORDERS, REMEMBERED, EntryRow, HistoryRow, Match, StoredEntry, VersionRecord
+from sidecar.store.transaction import ORDERS, EntryRow, HistoryRow, Match, StoredEntry, VersionRecord
 from sidecar.store.words import Phrase
 
 _SKIM = msgspec.json.Decoder(msgspec.Raw)
@@ -43,15 +43,28 @@ KEPT_LAYOUTS = 256
 LOOKED_UP = 500
 """How many entry ids one statement looks for."""
 
-FORGET_EVERY = 256
-"""How many remembered operations pass between two looks for old ones."""
+FIND_HISTORY = f"SELECT {_HISTORY} FROM history WHERE name = ? AND live = 1"
+_LOOKUP = "SELECT id, body FROM entry WHERE key = ? ORDER BY id"
+_RECALL = "SELECT digest, result FROM operation WHERE name = ? AND operation_id = ?"
+ADD_ENTRY = "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+SAVE_HISTORY = (
+    "UPDATE history SET version=?, layout=?, len=?, tail=?, cumulative=?, estimate=?, marks=?,"
+    " base_tokens=?, base_version=?, base_len=?, base_estimate=?, calibration=?, title=?, tags=?, metadata=?,"
+    " updated_at=? WHERE hid=?"
+)
+ADD_CHANGE = f"INSERT INTO change({_CHANGE}, writer) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_OPERATION = "INSERT INTO operation(name, operation_id, digest, result, at) VALUES(?, ?, ?, ?, ?)"
+FORGET_OPERATIONS = (
+    "DELETE FROM operation WHERE name = ? AND id <= (SELECT id FROM operation WHERE name = ?"
+    " ORDER BY id DESC LIMIT 1 OFFSET ?)"
+)
 
 
 class SqlTransaction(ABC):
     """Reads and writes through one connection; the caller begins and commits. `writer` marks our own changes."""
 
-    lock = ""
-    """Appended to the look-up of a history, where an engine locks rows."""
+    finding = FIND_HISTORY
+    """The look-up of a history; an engine that locks rows adds to it."""
 
     overriding = ""
     """Put before `VALUES` where a copy brings numbers that an engine gives out itself."""
@@ -62,11 +75,11 @@ class SqlTransaction(ABC):
         self._layouts: dict[tuple[int, int], Layout] = {}
 
     @abstractmethod
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """Run one statement and return its rows."""
 
     @abstractmethod
-    def many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+    def _run_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
 
     @abstractmethod
@@ -81,6 +94,14 @@ class SqlTransaction(ABC):
     def renumber(self) -> None:
         """Let the engine go on counting behind the numbers that a copy brought."""
 
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement, which sees all that was done before, and return its rows."""
+        return self._run(statement, values)
+
+    def many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run one statement for each row of values."""
+        self._run_many(statement, values)
+
     def row(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Return the first row, or `None`."""
         found = self.rows(statement, values)
@@ -94,8 +115,11 @@ class SqlTransaction(ABC):
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def find(self, name: str) -> HistoryRow | None:
-        row = self.row(f"SELECT {_HISTORY} FROM history WHERE name = ? AND live = 1{self.lock}", (name,))
-        return None if row is None else history_row(row)
+        return self._find(name)
+
+    def _find(self, name: str) -> HistoryRow | None:
+        found = self._run(self.finding, (name,))
+        return history_row(found[0]) if found else None
 
     def tombstone(self, name: str) -> int:
         return int(self.value("SELECT version FROM tombstone WHERE name = ?", (name,)) or 0)
@@ -196,10 +220,12 @@ class SqlTransaction(ABC):
         return int(upto) - int(before)
 
     def lookup(self, log: int, entry_id: str) -> list[int]:
+        return self._lookup(log, entry_id)
+
+    def _lookup(self, log: int, entry_id: str) -> list[int]:
         mask = (1 << SHIFT) - 1
         found = []
-        key = _id_key(log, entry_id)
-        for row_id, body in self.rows("SELECT id, body FROM entry WHERE key = ? ORDER BY id", (key,)):
+        for row_id, body in self._run(_LOOKUP, (_id_key(log, entry_id),)):
             # 64-bit keys can collide; the body decides.
             if row_id >> SHIFT == log and json.loads(_sound(body))["id"] == entry_id:
                 found.append(row_id & mask)
@@ -372,18 +398,7 @@ class SqlTransaction(ABC):
         )  # fmt: skip
 
     def save(self, row: HistoryRow) -> None:
-        base = row.baseline
-        self.rows(
-            "UPDATE history SET version=?, layout=?, len=?, tail=?, cumulative=?, estimate=?, marks=?,"
-            " base_tokens=?, base_version=?, base_len=?, base_estimate=?, calibration=?, title=?, tags=?, metadata=?,"
-            " updated_at=? WHERE hid=?",
-            (
-                row.version, row.layout, row.len, row.tail, row.cumulative, row.estimate, row.marks,
-                base and base.tokens, base and base.version, base and base.len, base and base.estimate,
-                _text(row.calibration), _word(row.title), _text(list(row.tags)), _text(dict(row.metadata)),
-                row.updated_at, row.hid,
-            ),
-        )  # fmt: skip
+        self.rows(SAVE_HISTORY, history_values(row))
 
     def rename(self, row: HistoryRow) -> None:
         self.rows("UPDATE history SET name = ? WHERE hid = ?", (row.name, row.hid))
@@ -398,31 +413,17 @@ class SqlTransaction(ABC):
         )
 
     def recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
-        row: tuple[bytes, bytes] | None = self.row(
-            "SELECT digest, result FROM operation WHERE name = ? AND operation_id = ?", (name, _word(operation_id))
-        )
-        return row
+        return self._recall(name, operation_id)
+
+    def _recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
+        found: list[tuple[bytes, bytes]] = self._run(_RECALL, (name, _word(operation_id)))
+        return found[0] if found else None
 
     def remember(self, name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> None:
-        number = self.value(
-            "INSERT INTO operation(name, operation_id, digest, result, at) VALUES(?, ?, ?, ?, ?) RETURNING id",
-            (name, _word(operation_id), digest, result, at),
-        )
-        if number % FORGET_EVERY == 0:
-            self.rows(
-                "DELETE FROM operation WHERE name = ? AND id <= (SELECT id FROM operation WHERE name = ?"
-                " ORDER BY id DESC LIMIT 1 OFFSET ?)",
-                (name, name, REMEMBERED),
-            )
+        self.rows(ADD_OPERATION, operation_values(name, operation_id, digest, result, at))
 
     def journal(self, record: VersionRecord) -> None:
-        self.rows(
-            f"INSERT INTO change({_CHANGE}, writer) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                record.hid, record.version, record.previous, record.kind, record.layout, record.len, record.marks,
-                record.at, _word(record.actor), _word(record.operation_id), record.renamed_from, self.writer,
-            ),
-        )  # fmt: skip
+        self.rows(ADD_CHANGE, change_values(record, self.writer))
 
     def add_layout(self, hid: int, layout: int, ranges: Layout) -> None:
         text = json.dumps(pack(ranges), separators=(",", ":"))
@@ -441,16 +442,7 @@ class SqlTransaction(ABC):
         return number
 
     def add_entries(self, hid: int, rows: Sequence[EntryRow]) -> None:
-        self.many(
-            "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    hid << SHIFT | row.seq, _id_key(hid, row.entry_id), row.layout, row.marks, row.role,
-                    row.estimate, row.cumulative, row.measure, row.body, blobs.pack(row.places),
-                )
-                for row in rows
-            ],
-        )  # fmt: skip
+        self.many(ADD_ENTRY, [entry_values(hid, row) for row in rows])
         for row in rows:
             for blob in row.blobs:
                 self.rows(
@@ -459,6 +451,38 @@ class SqlTransaction(ABC):
                 )
             for digest in {digest for _, digest in row.places}:
                 self.rows("INSERT INTO entry_blob VALUES(?, ?)", (digest, hid << SHIFT | row.seq))
+
+
+def entry_values(hid: int, row: EntryRow) -> tuple[Any, ...]:
+    """Return the values of `ADD_ENTRY`."""
+    return (
+        hid << SHIFT | row.seq, _id_key(hid, row.entry_id), row.layout, row.marks, row.role,
+        row.estimate, row.cumulative, row.measure, row.body, blobs.pack(row.places),
+    )  # fmt: skip
+
+
+def history_values(row: HistoryRow) -> tuple[Any, ...]:
+    """Return the values of `SAVE_HISTORY`."""
+    base = row.baseline
+    return (
+        row.version, row.layout, row.len, row.tail, row.cumulative, row.estimate, row.marks,
+        base and base.tokens, base and base.version, base and base.len, base and base.estimate,
+        _text(row.calibration), _word(row.title), _text(list(row.tags)), _text(dict(row.metadata)),
+        row.updated_at, row.hid,
+    )  # fmt: skip
+
+
+def change_values(record: VersionRecord, writer: int) -> tuple[Any, ...]:
+    """Return the values of `ADD_CHANGE`."""
+    return (
+        record.hid, record.version, record.previous, record.kind, record.layout, record.len, record.marks,
+        record.at, _word(record.actor), _word(record.operation_id), record.renamed_from, writer,
+    )  # fmt: skip
+
+
+def operation_values(name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> tuple[Any, ...]:
+    """Return the values of `ADD_OPERATION`."""
+    return name, _word(operation_id), digest, result, at
 
 
 def history_row(row: Sequence[Any]) -> HistoryRow:

@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg import Connection, Cursor
 
-from sidecar.store.sql import CHANGE_OF_HISTORY, SHIFT, SqlTransaction, version_record
+from sidecar.store.sql import CHANGE_OF_HISTORY, FIND_HISTORY, SHIFT, SqlTransaction, version_record
 from sidecar.store.transaction import Match, VersionRecord
 from sidecar.store.words import Phrase
 
@@ -20,14 +20,15 @@ class PostgresTransaction(SqlTransaction):
 
     def __init__(self, connection: Connection[Any], writer: int, *, locks: bool) -> None:
         super().__init__(writer)
-        self.lock = " FOR UPDATE" if locks else ""
+        if locks:
+            self.finding = f"{FIND_HISTORY} FOR UPDATE"
         self._cursor: Cursor[Any] = connection.cursor(binary=True)
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         self._cursor.execute(_translated(statement), values, prepare=True)
         return self._cursor.fetchall() if self._cursor.description is not None else []
 
-    def many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+    def _run_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
         if len(values) == 1:
             self._cursor.execute(_translated(statement), values[0], prepare=True)
         else:

@@ -29,7 +29,7 @@ from sidecar.store.sqlite import schema
 from sidecar.store.sqlite.failures import poisons, storage_error
 from sidecar.store.sqlite.feed import Doorbells, poll
 from sidecar.store.sqlite.files import Sentinel, Turn, place_of, prepare
-from sidecar.store.sqlite.transaction import SqliteTransaction
+from sidecar.store.sqlite.transaction import SqliteTransaction, SqliteWriting
 from sidecar.store.transaction import Reader, Transaction
 from sidecar.store.writer import Work, Writer
 
@@ -57,6 +57,7 @@ class SqliteStore(StoreFront):
         self.shared = self.path is not None
         super().__init__()
         self._identity = secrets.randbits(62)
+        self._data_version = 0
         self._poll: asyncio.Task[None] | None = None
         self._empty_log = False
 
@@ -70,7 +71,7 @@ class SqliteStore(StoreFront):
                 # Memory is private to this process: one connection, one thread, no fsync to batch.
                 self._writer_connection = apsw.Connection(MEMORY)
                 schema.migrate(self._writer_connection)
-                self._tx = SqliteTransaction(self._writer_connection, self._identity)
+                self._tx = SqliteWriting(self._writer_connection, self._identity)
             else:
                 prepare(self.path)
                 self._turn = Turn(self.path)
@@ -100,7 +101,7 @@ class SqliteStore(StoreFront):
             "SELECT count(*) FROM history"
         )  # makes the log exist, so that the sentinel sees it
         self._sentinel = Sentinel.of(self.path)
-        self._tx = SqliteTransaction(self._writer_connection, self._identity)
+        self._tx = SqliteWriting(self._writer_connection, self._identity)
 
     def _connection(self, *, writer: bool) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
@@ -155,26 +156,16 @@ class SqliteStore(StoreFront):
         results: list[Any] = []
         ends = time.monotonic() + TURN_SECONDS
         tx, execute = self._tx, self._writer_connection.execute
-        alone = len(jobs) == 1  # then a refusal rolls the transaction back, and no savepoint is needed
         execute("BEGIN IMMEDIATE")
         try:
+            seen, self._data_version = self._data_version, execute("PRAGMA data_version").get
+            tx.begin(foreign_commits=seen != self._data_version)
             for job in jobs:
-                if not alone:
-                    execute("SAVEPOINT one")
-                try:
-                    results.append(job.run(tx) if isinstance(job, Work) else logic.apply(tx, job))
-                except (SidecarError, apsw.CorruptError) as error:
-                    # A damaged page is the end of the histories on it, not of the others in this batch.
-                    results.append(storage_error(error) if isinstance(error, apsw.Error) else error)
-                    tx.forget()
-                    execute("ROLLBACK" if alone else "ROLLBACK TO one")
-                if alone:
-                    break
-                execute("RELEASE one")
+                results.append(_run(tx, job))
                 if time.monotonic() > ends:
                     break
-            if self._writer_connection.in_transaction:
-                execute("COMMIT")
+            tx.finish()
+            execute("COMMIT")
         except BaseException:
             tx.forget()
             if self._writer_connection.in_transaction:
@@ -242,6 +233,19 @@ class SqliteStore(StoreFront):
                 self._bells.listen(loop, lambda: loop.create_task(self._tell()))
                 self._poll = loop.create_task(poll(self._read_connection, self._tell))
         return super().subscribe(listener)
+
+
+def _run(tx: SqliteWriting, job: Mutation | Work) -> Any:
+    """Carry out one job inside the batch, or take it back and return why."""
+    tx.start_job()
+    try:
+        result = tx.run(job.run) if isinstance(job, Work) else logic.apply(tx, job)
+    except (SidecarError, apsw.CorruptError) as error:
+        # A damaged page is the end of the histories on it, not of the others in this batch.
+        tx.end_job(kept=False)
+        return storage_error(error) if isinstance(error, apsw.Error) else error
+    tx.end_job(kept=True)
+    return result
 
 
 def _check_header(connection: apsw.Connection) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from sidecar.store.buffered import BufferedTransaction
 from sidecar.store.sql import CHANGE_OF_HISTORY, SHIFT, SqlTransaction, version_record
 from sidecar.store.transaction import Match, VersionRecord
 from sidecar.store.words import Phrase
@@ -19,18 +20,18 @@ _INSERT = re.compile(r"INSERT INTO [^;]* VALUES\(([?, ]+)\)").fullmatch
 
 
 class SqliteTransaction(SqlTransaction):
-    """Reads and writes through one apsw connection."""
+    """Reads and writes through one apsw connection, each statement at once."""
 
     def __init__(self, connection: apsw.Connection, writer: int) -> None:
         super().__init__(writer)
         self._execute: Any = connection.execute
         self._executemany: Any = connection.executemany
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         found: list[Any] = self._execute(statement, values).fetchall()
         return found
 
-    def many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+    def _run_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
         at = 0
         if len(values) >= ROWS and (match := _INSERT(statement)):
             # Every step lets go of the interpreter lock and waits for it again behind whoever computes meanwhile, so
@@ -83,6 +84,10 @@ class SqliteTransaction(SqlTransaction):
 
     def drop_words(self, first: int, last: int) -> None:
         self.rows("DELETE FROM words WHERE rowid >= ? AND rowid <= ?", (first, last))
+
+
+class SqliteWriting(BufferedTransaction, SqliteTransaction):
+    """The writer's."""
 
 
 def _key(start: tuple[float, int, int]) -> tuple[float, int]:
