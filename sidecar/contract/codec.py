@@ -348,10 +348,7 @@ def _explain(kind: type, raw: Json, first: Exception) -> InvalidParams:
         problems = list(_problems(error, ""))
     else:
         problems = [("", str(first))]
-    summary = "; ".join(f"{path or 'params'} {problem}" for path, problem in problems[:3])
-    more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
-    errors = [{"path": path, "message": problem} for path, problem in problems]
-    return InvalidParams(f"invalid params: {summary}{more}", errors=errors)
+    return InvalidParams.of(problems)
 
 
 def _problems(error: BaseException, path: str) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ conversation text and never a path. A class says when it is raised and what the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
@@ -47,6 +48,14 @@ class InvalidParams(SidecarError, kind="invalidParams", code=-32602):
         """Build the error for one place; `path` is a JSON Pointer in wire names, `""` for the whole params."""
         where = f"{path} " if path else ""  # many clients show the message only
         return cls(f"invalid params: {where}{problem}", errors=[{"path": path, "message": problem}])
+
+    @classmethod
+    def of(cls, problems: Sequence[tuple[str, str]]) -> InvalidParams:
+        """Build the error for several `(path, problem)`; the message names the first three."""
+        summary = "; ".join(f"{path or 'params'} {problem}" for path, problem in problems[:3])
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        errors = [{"path": path, "message": problem} for path, problem in problems]
+        return cls(f"invalid params: {summary}{more}", errors=errors)
 
 
 class HistoryNotFound(SidecarError, kind="historyNotFound", code=1001):

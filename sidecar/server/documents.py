@@ -358,7 +358,9 @@ class Documents:
             return None
         try:
             vendors = self.settings.vendors
-            text = await hover_text(self._views, document, at, vendors, await self.violations(document, vendors))
+            violations = await self.violations(document, vendors)
+            sender = self._server.session.sender(document.history, document.spans[at].entry_id)
+            text = await hover_text(self._views, document, at, vendors, violations, sender)
         except SidecarError:
             return None
         return types.Hover(
@@ -515,8 +517,7 @@ class Documents:
             at = document.place(entry_id) if document is not None else None
             line = self.ruler.line(document, document.spans[at].start_line) if document and at is not None else _LINE_0
             location = types.Location(uri=uri, range=line)
-        # The kind arrives as a bare number and has to go back as the enumeration.
-        return evolve(symbol, kind=types.SymbolKind(symbol.kind), location=location)
+        return evolve(symbol, location=location)
 
 
 _LINE_0 = types.Range(start=types.Position(line=0, character=0), end=types.Position(line=0, character=0))

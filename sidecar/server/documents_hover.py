@@ -73,13 +73,22 @@ class Views:
 
 
 async def hover_text(
-    views: Views, document: Document, at: int, vendors: Sequence[str], violations: Sequence[Mapping[str, Json]]
+    views: Views,
+    document: Document,
+    at: int,
+    vendors: Sequence[str],
+    violations: Sequence[Mapping[str, Json]],
+    sender: str,
 ) -> str:
-    """Return the hover of the entry at this position of the document."""
+    """Return the hover of the entry at this position of the document.
+
+    `sender` is what the connection that asks knows of it: a sender is never stored, so for what another connection or
+    process appended, and after a restart, it is `""` and the hover says nothing of it.
+    """
     row = document.rows[at]
     index, entry_id = int(row["index"]), str(row["id"])
     facts = [code(str(row["agent"]))] if row.get("agent") else []
-    facts += [f"from {code(str(row['sender']))}"] if row.get("sender") else []
+    facts += [f"from {code(sender)}"] if sender else []
     facts += [time_of(int(row["ts"]))] if row.get("ts") is not None else []
     facts += ["pinned"] if row.get("pinned") else []
     facts += ["elided: a projection shows a placeholder"] if row.get("elided") else []

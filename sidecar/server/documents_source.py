@@ -70,9 +70,7 @@ async def read_page(call: Call, history: str, *, at_version: int | None, start: 
     # The overlay of auto-injected entries is shown in a snapshot only; a document shows what is stored.
     stored = [item for item in raw if not item.get("autoInjected")]
     entries = tuple([entry_from_json(item) for item in stored])
-    described = [
-        {**row, "agent": entry.agent, "sender": entry.sender} for row, entry in zip(rows, entries, strict=False)
-    ]
+    described = [{**row, "agent": entry.agent} for row, entry in zip(rows, entries, strict=False)]
     return Page(
         version=version,
         length=length,

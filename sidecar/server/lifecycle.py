@@ -56,8 +56,9 @@ def options_of(initialization_options: Any) -> t.InitializeOptions:
         return read(t.InitializeOptions, {} if given is None else given)
     except InvalidParams as error:
         prefix = "/initializationOptions/sidecar"
-        problems = [{**problem, "path": prefix + problem["path"]} for problem in error.data["errors"]]
-        raise InvalidParams(error.message, errors=problems) from None
+        raise InvalidParams.of(
+            [(prefix + problem["path"], problem["message"]) for problem in error.data["errors"]]
+        ) from None
 
 
 def capabilities(server: Described) -> t.SidecarCapabilities:

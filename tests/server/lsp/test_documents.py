@@ -113,6 +113,24 @@ def test_hover_says_tokens_and_how_vendors_see_it(editor: Editor) -> None:
     assert editor.at("hover", "history:///hover.md", 0) is None
 
 
+def test_a_hover_names_the_sender_where_the_connection_knows_it(tmp_path: Path) -> None:
+    """A sender is runtime-only: shown to the connection whose append named it, to no other, and not in the document."""
+    store = str(tmp_path / "shared.db")
+    with Editor(RICH, store) as author, Editor(RICH, store) as other:
+        author.append("sent", {**message("q", "user", "x"), "sender": "Ada `<b>`"}, message("a", "assistant", "y"))
+
+        def first_lines(editor: Editor) -> list[str]:
+            text = editor.open("history:///sent.md")
+            assert "Ada" not in text
+            headings = [line for number in (0, 1) for line in lines_of(text, f"## {number}.")]
+            hovers = [editor.at("hover", "history:///sent.md", line) for line in headings]
+            return [hover["contents"]["value"].split("\n")[0] for hover in hovers]
+
+        time = "2023-11-14 22:13:20Z"
+        assert first_lines(author) == [f"**0. user** · from `` Ada `<b>` `` · {time}", f"**1. assistant** · {time}"]
+        assert first_lines(other) == [f"**0. user** · {time}", f"**1. assistant** · {time}"]
+
+
 def test_a_hover_cannot_be_broken_out_of(editor: Editor) -> None:
     """A tool's or an agent's name is shown as text."""
     call = {"id": "c", "name": "<img src=x>](javascript:x)", "arguments": "{}"}
@@ -380,6 +398,73 @@ def test_workspace_symbols_find_names_titles_and_text(editor: Editor) -> None:
     resolved = editor.result("workspaceSymbol/resolve", **hit)
     text = editor.text("history:///found/one.md")
     assert resolved["location"]["range"]["start"]["line"] == lines_of(text, "## 0.")[0]
+
+
+def test_enumerations_are_known_and_newer_ones_stay(editor: Editor) -> None:
+    """A symbol goes back with the kind it came with, also one that this release of LSP does not know."""
+    for kind in (1, 26, 99):
+        symbol = {"name": "x", "kind": kind, "tags": [1, 9], "location": {"uri": "history:///x.md"}}
+        answer = editor.result("workspaceSymbol/resolve", **symbol)
+        assert {name: answer[name] for name in ("kind", "tags")} == {"kind": kind, "tags": [1, 9]}
+
+
+WRONG: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
+    (
+        "textDocument/hover",
+        {"textDocument": {}, "position": {"line": -1, "character": 0}},
+        [("/textDocument/uri", "is required"), ("/position/line", "must be between 0 and 2147483647")],
+    ),
+    (
+        "textDocument/hover",
+        {"textDocument": {"uri": 5}, "position": {"line": "0", "character": None}},
+        [
+            ("/textDocument/uri", "must be a string"),
+            ("/position/line", "must be an integer"),
+            ("/position/character", "must be an integer"),
+        ],
+    ),
+    (
+        "textDocument/hover",
+        {"position": []},
+        [("/textDocument", "is required"), ("/position", "must be an object")],
+    ),
+    (
+        "textDocument/codeAction",
+        {
+            "textDocument": {"uri": "x"},
+            "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0}},
+            "context": {"diagnostics": [{"range": 1, "message": "m"}, {"severity": "Error"}]},
+        },
+        [
+            ("/range/end/character", "is required"),
+            ("/context/diagnostics/0/range", "must be an object"),
+            ("/context/diagnostics/1/range", "is required"),
+            ("/context/diagnostics/1/message", "is required"),
+            ("/context/diagnostics/1/severity", "must be an integer"),
+        ],
+    ),
+    ("workspace/symbol", {"query": None}, [("/query", "must be a string")]),
+    ("workspace/executeCommand", {"command": "x", "arguments": 5}, [("/arguments", "must be an array")]),
+    (
+        "workspaceSymbol/resolve",
+        {"name": "x", "kind": "5"},
+        [("/location", "is required"), ("/kind", "must be an integer")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "params", "problems"), WRONG)
+def test_refused_lsp_params_say_where(
+    editor: Editor, method: str, params: dict[str, Any], problems: list[tuple[str, str]]
+) -> None:
+    """Every wrong place is named by JSON Pointer in wire names, and the first three in the message."""
+    error = editor.call(method, **params)["error"]
+    assert error["code"] == -32602
+    places = {(item["path"], item["message"]) for item in error["data"]["errors"]}
+    assert places == set(problems)
+    named = "; ".join(f"{item['path']} {item['message']}" for item in error["data"]["errors"][:3])
+    more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+    assert error["message"] == f"invalid params: {named}{more}"
 
 
 def test_what_stands_at_a_line(editor: Editor) -> None:
