@@ -15,13 +15,15 @@ Errors are those of `core.errors`; everything here is in terms of the service, n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import ABSENT, Absent, Entry
-from sidecar.store.blobs import Blob, Place
+
+if TYPE_CHECKING:
+    from sidecar.store.blobs import Blob, Place  # it loads msgspec, which serving does not need before it opens a store
 
 # --- operations -------------------------------------------------------------------------------------------------------
 
