@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -22,6 +21,7 @@ from sidecar.cli.output import (
     print_json,
     store_option,
     table,
+    when,
     with_session,
     write_text,
 )
@@ -32,7 +32,7 @@ from sidecar.core.messages import Assistant, Audio, Block, Entry, File, Image, R
 from sidecar.core.names import check_name
 from sidecar.render.document import argument_text, media_label, pretty, reasoning_label, structured
 from sidecar.service import Conditions, Session, Window, token_estimate
-from sidecar.store.base import Applied, Head
+from sidecar.store.base import Applied, Delta, Head
 
 _FOLLOW_SECONDS = 0.25
 
@@ -58,11 +58,6 @@ def done(applied: Applied, as_json: bool, words: str, **more: Json) -> None:
         print_json({**head_json(applied.head), "replayed": applied.replayed, **more})
     else:
         out().print(plain(words))
-
-
-def when(ts: int) -> str:
-    """Return a time for people, in their zone."""
-    return datetime.fromtimestamp(ts / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 # --- list and search --------------------------------------------------------------------------------------------------
@@ -170,12 +165,12 @@ def show(
 
     async def run(session: Session) -> None:
         head = await session.head(name)
+        if follow:
+            await _follow(session, name, max(0, head.len - last) if last else 0, as_json)
         parsed = await session.entries(name, at_version)
         start = max(0, len(parsed.entries) - last) if last else 0
         entries = parsed.entries[start:]
-        if follow:
-            await _follow(session, name, parsed.version, list(entries), start, as_json)
-        elif as_json:
+        if as_json:
             bodies = [loads(row.body) for row in parsed.rows[start:]]
             facts = {"history": name, "version": parsed.version, "len": len(parsed.rows), "title": head.title}
             print_json({**facts, "start": start, "entries": bodies})
@@ -191,39 +186,44 @@ def show(
     with_session(run)(store)
 
 
-async def _follow(session: Session, name: str, version: int, entries: list[Entry], start: int, as_json: bool) -> None:
+async def _follow(session: Session, name: str, start: int, as_json: bool) -> NoReturn:
     console = out()
-    shown = 0
 
-    def print_from(first: int, bodies: Sequence[bytes], index: int) -> None:
-        for body in bodies[first:]:
+    def show(bodies: Sequence[bytes], index: int) -> None:
+        for at, body in enumerate(bodies, index):
             if as_json:
                 write_text(body.decode("utf-8") + "\n")
             else:
-                _print_entries(console, [entry_from_json(loads(body))], index)
-            index += 1
+                _print_entries(console, [entry_from_json(loads(body))], at)
 
-    window = await session.snapshot(name, start=start)
-    assert isinstance(window, Window)
-    print_from(0, window.bodies, start)
-    version, shown = window.version, start + len(window.bodies)
+    def tell(what: str) -> None:
+        if not as_json:
+            console.print(plain(f"── {what} ──", "dim"))
+
+    async def show_whole(at: int) -> tuple[int, int]:
+        version: int | None = None
+        while True:
+            window = await session.snapshot(name, start=at, at_version=version)
+            assert isinstance(window, Window)
+            show(window.bodies, at)
+            version, at = window.version, at + len(window.bodies)
+            if at >= window.len or not window.bodies:
+                return version, at
+
+    version, shown = await show_whole(start)
     while True:
         await asyncio.sleep(_FOLLOW_SECONDS)
-        head = await session.find(name)
-        if head is None:
-            raise Failed(f"history {name!r} is gone")
-        if head.version == version:
-            continue
-        delta = await session.snapshot(name, since_version=version)
-        if isinstance(delta, Window):
-            edits = [(0, len(delta.bodies), delta.bodies)]
-        else:
-            edits = [(edit.start, edit.delete_count, edit.bodies) for edit in getattr(delta, "edits", ())]
-        for at, removed, bodies in edits:
-            if (removed or at < shown) and not as_json:
-                console.print(plain(f"── changed at {at}: {removed} entries taken out ──", "dim"))
-            print_from(0, bodies, at)
-        version, shown = head.version, head.len
+        found = await session.snapshot(name, since_version=version)
+        if isinstance(found, Window):
+            # Too much has changed for a delta, or the version shown last is gone.
+            tell("the history changed, here it is anew")
+            version, shown = await show_whole(0)
+        elif isinstance(found, Delta):
+            for edit in found.edits:
+                if edit.delete_count or edit.start < shown:
+                    tell(f"changed at {edit.start}: {edit.delete_count} entries taken out")
+                show(edit.bodies, edit.start)
+            version, shown = found.version, found.len
 
 
 def _print_entries(console: Console, entries: Sequence[Entry], start: int) -> None:

@@ -9,6 +9,7 @@ import click
 from sidecar import wire
 from sidecar.cli.output import (
     NAME,
+    SEVERITY_COLOURS,
     err,
     json_option,
     loss_json,
@@ -25,7 +26,6 @@ from sidecar.wire.check import check as check_items
 from sidecar.wire.constraints import CONSTRAINTS
 
 _USUAL = ("anthropic-messages", "openai-chat", "openai-responses", "gemini")
-_COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
 @click.command()
@@ -72,7 +72,7 @@ def check(
         for name, violation in flat:
             place = f"{name}:{violation.index}: {violation.severity}: "
             text = f"{violation.message} [{violation.vendor} {violation.rule}]"
-            console.print(plain(place, _COLOURS[violation.severity]) + plain(text))
+            console.print(plain(place, SEVERITY_COLOURS[violation.severity]) + plain(text))
         errors = sum(violation.severity == "error" for _, violation in flat)
         err().print(plain(f"violations: {len(flat)}, of which errors: {errors}" if flat else "no violations", "dim"))
     fails = ("error", "warning") if strict else ("error",)

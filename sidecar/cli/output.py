@@ -12,8 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
 from typing import IO, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import click
@@ -43,6 +48,7 @@ ROLE_COLOURS: Final = {
     "note": "cyan",
     "summary": "magenta",
 }
+SEVERITY_COLOURS: Final = {"error": "red", "warning": "yellow", "info": "dim"}
 CLIENT: Final = "command line"
 """The name under which `history/versions` shows what people change here."""
 
@@ -77,9 +83,29 @@ def write_text(text: str, file: IO[str] | None = None) -> None:
     stream.flush()
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write text to a file that only its owner reads, whole or not at all."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Failed(f"{path} cannot be written: {(error.strerror or 'unknown reason').lower()}") from None
+
+
 def plain(text: str, style: str = "") -> Styled:
     """Return untrusted text, safe for a terminal."""
     return Styled(visible(text).replace("\t", "    "), style=style)
+
+
+def when(ts: int) -> str:
+    """Return Unix milliseconds for people, in their zone."""
+    return datetime.fromtimestamp(ts / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
@@ -104,13 +130,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Seq
 def print_losses(losses: Sequence[tuple[str, Loss]], *, most: int = 20) -> None:
     """Print what was lost, with where, to stderr: the worst first, what was left out as expected in one line."""
     order = {"error": 0, "warning": 1, "info": 2}
-    colours = {"error": "red", "warning": "yellow", "info": "dim"}
     console = err()
     told = [(where, loss) for where, loss in losses if loss.rule != "bookkeeping"]
     for where, loss in sorted(told, key=lambda pair: order[pair[1].severity])[:most]:
         place = f"{where}: " if where else ""
         entry = f" ({loss.entry_id})" if loss.entry_id else ""
-        console.print(plain(f"{place}{loss.severity}: {loss.message}{entry} [{loss.rule}]", colours[loss.severity]))
+        console.print(
+            plain(f"{place}{loss.severity}: {loss.message}{entry} [{loss.rule}]", SEVERITY_COLOURS[loss.severity])
+        )
     rest = len(told) - most
     if rest > 0:
         console.print(plain(f"… and {rest} more; --json lists all", "dim"))
@@ -165,6 +192,15 @@ def failed(error: SidecarError) -> Failed:
     return Failed(message, _HINTS.get(error.kind, ""))
 
 
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn domain errors into one line with a hint."""
+    try:
+        yield
+    except SidecarError as error:
+        raise failed(error) from None
+
+
 def json_option(command: Callable[P, R]) -> Callable[P, R]:
     """Add `--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of text for people.")(
@@ -190,10 +226,8 @@ def with_session(
             async with HistoryService(open_store(settings.store), filters=filters_of(settings.mask)) as service:
                 return await command(service.session(CLIENT), *args, **kwargs)
 
-        try:
+        with one_line_errors():
             return asyncio.run(inner())
-        except SidecarError as error:
-            raise failed(error) from None
 
     return run
 

@@ -7,15 +7,14 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import click
 from attrs import asdict
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sidecar.cli.output import Failed, err, failed, json_option, out, plain, print_json, store_option
+from sidecar.cli.output import Failed, err, json_option, one_line_errors, out, plain, print_json, store_option
 from sidecar.config import settings_from
-from sidecar.core.errors import SidecarError
 from sidecar.core.jsontext import Json
 from sidecar.store import open_store
 from sidecar.store.base import Pruned, Store
@@ -40,7 +39,7 @@ def info(as_json: bool, store: str | None) -> None:
     """Say what the store holds and how large it is."""
     from sidecar.store.sqlite import care
 
-    with _domain_errors():
+    with one_line_errors():
         found = asdict(care.facts(_file(store)))
     if as_json:
         print_json({_camel(name): value for name, value in found.items()})
@@ -56,7 +55,7 @@ def check(as_json: bool, store: str | None) -> int:
     """Check that every version of every history reads back; exit code 1 where something is wrong."""
     from sidecar.store.sqlite import care
 
-    with _domain_errors():
+    with one_line_errors():
         findings = care.check(_file(store))
     _print_findings(findings, as_json, "every version of every history reads back")
     return 1 if findings else 0
@@ -70,7 +69,7 @@ def backup(target: Path, as_json: bool, store: str | None) -> None:
     """Write one consistent, checked copy to the new file TARGET; the store stays in use meanwhile."""
     from sidecar.store.sqlite import care
 
-    with _domain_errors():
+    with one_line_errors():
         size = care.backup(_file(store), target)
     if as_json:
         print_json({"bytes": size})
@@ -86,7 +85,7 @@ def recover(target: Path, as_json: bool, store: str | None) -> int:
     """Copy what can be read of a damaged store to the new file TARGET; exit code 1 where something is missing."""
     from sidecar.store.sqlite import care
 
-    with _domain_errors():
+    with one_line_errors():
         done = care.recover(_file(store), target, lambda table: err().print(plain(table, "dim")))
     if as_json:
         print_json({"rows": done.rows, "lostRanges": done.lost_ranges, "findings": _findings_json(done.findings)})
@@ -155,7 +154,7 @@ def copy(source: str, target: str, as_json: bool) -> None:
             progress.update(task, description=table)
             progress.advance(task, rows)
 
-        with _domain_errors():
+        with one_line_errors():
             copied = asyncio.run(_copy(source, target, advance))
     if as_json:
         print_json(asdict(copied))
@@ -223,7 +222,7 @@ def _with_store(store: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
         finally:
             await opened.close()
 
-    with _domain_errors():
+    with one_line_errors():
         return asyncio.run(run())
 
 
@@ -234,16 +233,6 @@ def _file(store: str | None) -> Path:
     if place == ":memory:":
         raise Failed("a store in memory has nothing to look after")
     return Path(place).expanduser().absolute()
-
-
-class _domain_errors:  # noqa: N801 - reads as a phrase in `with`
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> Literal[False]:
-        if isinstance(error, SidecarError):
-            raise failed(error) from None
-        return False
 
 
 def _findings_json(findings: tuple[Finding, ...]) -> list[Json]:

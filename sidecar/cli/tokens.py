@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from html import escape
 from pathlib import Path
 
 import click
 from attrs import frozen
 
-from sidecar.cli.output import NAME, json_option, out, plain, print_json, store_option, table, with_session
+from sidecar.cli.output import NAME, json_option, out, plain, print_json, store_option, table, with_session, write_file
 from sidecar.core.estimators import counter
 from sidecar.core.jsontext import Json
 from sidecar.core.ledger import Estimate
@@ -57,9 +56,7 @@ def tokens(
 
     picture = with_session(run)(store)
     if page is not None:
-        descriptor = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(_html(picture))
+        write_file(page, _html(picture))
     if as_json:
         print_json(_json(picture))
     elif page is None:

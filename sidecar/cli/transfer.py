@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import glob
-import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +26,9 @@ from sidecar.cli.output import (
     print_losses,
     store_option,
     table,
+    when,
     with_session,
+    write_file,
     write_text,
 )
 from sidecar.core.errors import InvalidParams, LimitExceeded, SidecarError, Unparsable
@@ -41,8 +40,10 @@ from sidecar.formats.transfer import export as export_entries
 from sidecar.formats.transfer import exportable
 from sidecar.service import Session
 from sidecar.service.transfer import IMPORT_KEY, Importing, ImportOutcome, ImportPlan
+from sidecar.store.base import Head
 from sidecar.wire.base import Loss
 
+_TRANSCRIPTS = tuple({ending for form in FORMATS.values() for ending in form.extensions})
 _ENDINGS = {".jsonl": "own-jsonl", ".md": "markdown", ".html": "html", ".htm": "html"}
 
 
@@ -118,7 +119,7 @@ def _files(paths: Sequence[str], form: str) -> Iterator[_File]:
         path = Path(given).expanduser()
         if path.is_dir():
             for inner in sorted(path.rglob("*")):
-                if inner.is_file() and inner.suffix.lower() in (".jsonl", ".json", ".md", ".org"):
+                if inner.is_file() and inner.name.lower().endswith(_TRANSCRIPTS):
                     yield _named(inner, form, path, certain=False)
         elif path.exists():
             yield _named(path, form, None)
@@ -300,7 +301,7 @@ def _list_found(form: str, as_json: bool, store: str | None) -> int:
             file.format,
             file.history,
             f"{file.size / 1000:.0f} kB",
-            datetime.fromtimestamp(file.changed).strftime("%Y-%m-%d %H:%M"),
+            when(round(file.changed * 1000)),
             state,
         )
         for file, state in zip(found, known, strict=True)
@@ -310,13 +311,12 @@ def _list_found(form: str, as_json: bool, store: str | None) -> int:
     return 0
 
 
-def _state(head: object, file: Found) -> str:
+def _state(head: Head | None, file: Found) -> str:
     if head is None:
         return "new"
-    mark = getattr(head, "metadata", {}).get(IMPORT_KEY)
-    if not isinstance(mark, dict):
+    if not isinstance(head.metadata.get(IMPORT_KEY), dict):
         return "exists"
-    return "changed" if file.changed * 1000 > getattr(head, "updated_at", 0) else "imported"
+    return "changed" if file.changed * 1000 > head.updated_at else "imported"
 
 
 # --- export -----------------------------------------------------------------------------------------------------------
@@ -349,16 +349,14 @@ def export(
         raise Failed(f"format {form!r} cannot be written", f"one of {', '.join(exportable())}")
 
     async def run(session: Session) -> tuple[int, str, Sequence[Loss]]:
-        head = await session.head(name)
         version, items = await session.items(name, at_version, injected=False)
         entries = [item.entry for item in items]
-        title = head.title or name
-        exported = export_entries(entries, form, redact=redact, title=title, items=items)
+        exported = export_entries(entries, form, redact=redact, title=name, version=version, items=items)
         return version, exported.text, exported.losses
 
     version, text, losses = with_session(run)(store)
     if output is not None:
-        _write(output, text)
+        write_file(output, text)
     if as_json:
         print_json(
             {
@@ -377,17 +375,3 @@ def export(
     else:
         err().print(plain(f"wrote {output}"))
     print_losses([("", loss) for loss in losses])
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8", "backslashreplace"))
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise Failed(f"{path} cannot be written: {(error.strerror or 'unknown reason').lower()}") from None

@@ -22,6 +22,7 @@ import sidecar.cli.histories
 import sidecar.cli.inspect
 import sidecar.cli.transfer  # noqa: F401
 from sidecar.cli import main
+from sidecar.render.marked import read_marked
 
 DATA = Path(__file__).parents[1] / "formats" / "data"
 
@@ -246,6 +247,48 @@ def test_follow_shows_what_others_append(shell: Shell) -> None:
         watching.send_signal(2)
     watching.communicate(timeout=60)
     assert watching.returncode == 130
+
+
+def test_follow_says_what_was_taken_out(shell: Shell) -> None:
+    """An entry that was cut off and what came in its place are told apart; a deletion ends it."""
+    shell("append", "live", "first")
+    shell("append", "live", "second")
+    watching = shell.start("show", "live", "--follow", "--last", "1")
+    try:
+        assert watching.stdout is not None
+
+        output = watching.stdout
+
+        def lines(count: int) -> list[str]:
+            found: list[str] = []
+            while len(found) < count and (line := output.readline()):
+                line = line.strip()
+                found += [line.split(" · ")[0]] if line else []
+            return found
+
+        assert lines(2) == ["1. user", "second"]
+        shell("call", "history/truncate", '{"history": "live", "len": 1}')
+        assert lines(1) == ["── changed at 1: 1 entries taken out ──"]
+        shell("append", "live", "third")
+        assert lines(2) == ["1. user", "third"]
+        shell("delete", "live", "--yes")
+        assert watching.wait(20) == 1
+    finally:
+        watching.kill()
+    watching.communicate(timeout=60)
+
+
+def test_an_exported_page_names_its_history(shell: Shell) -> None:
+    """An editor finds the history and the version that an exported file shows, whatever its title is."""
+    shell("append", "work/tea", "hello")
+    shell("call", "history/setMetadata", '{"history": "work/tea", "patch": {"title": "About tea"}}')
+    target = shell.home / "tea.history.md"
+    shell("export", "work/tea", "-o", str(target))
+    found = read_marked(target.read_text())
+    assert (found.history, found.version, len(found.map)) == ("work/tea", 1, 1)
+    for command in (("export", "work/tea", "-o"), ("tokens", "work/tea", "--html")):
+        shell(*command, str(shell.home / "none" / "x.md"), code=1)
+        assert shell.said.endswith("x.md cannot be written: no such file or directory\n"), shell.said
 
 
 def test_no_transcript_moves_the_cursor(shell: Shell) -> None:
