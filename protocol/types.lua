@@ -202,7 +202,7 @@
 ---@class history_sidecar.ElideParams
 ---@field history string The name of the history.
 ---@field entryIds string[] The entries to elide; pinned ones are left alone.
----@field policy? any How to elide, kept with the marker; `{"preview": n}` keeps n characters of the start and the end.
+---@field policy? any How to elide, kept with the marker: `{"preview": n}` keeps n characters of the start and the end. Its one key is `preview`, an integer from 0; anything else is refused.
 ---@field ifVersion? integer Change only if the history is at this version; 0 means that it must not exist.
 ---@field operationId? string A key the client makes: a repeat with equal params answers the first result and changes nothing.
 ---@field _meta? table<string, any> Free data; keys carry a prefix, such as `example.com/x`.

@@ -341,7 +341,11 @@ export interface ElideParams {
   history: string;
   /** The entries to elide; pinned ones are left alone. */
   entryIds: string[];
-  /** How to elide, kept with the marker; `{"preview": n}` keeps n characters of the start and the end. */
+  /**
+   * How to elide, kept with the marker: `{"preview": n}` keeps n characters of the start and the end.
+   *
+   * Its one key is `preview`, an integer from 0; anything else is refused.
+   */
   policy?: unknown;
   /** Change only if the history is at this version; 0 means that it must not exist. */
   ifVersion?: number | null;

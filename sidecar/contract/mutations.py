@@ -355,7 +355,9 @@ class ElideParams:
     entry_ids: Annotated[Sequence[EntryId], Length(1)]
     """The entries to elide; pinned ones are left alone."""
     policy: Annotated[Any, Shape("Any")] = None
-    """How to elide, kept with the marker; `{"preview": n}` keeps n characters of the start and the end."""
+    """How to elide, kept with the marker: `{"preview": n}` keeps n characters of the start and the end.
+
+    Its one key is `preview`, an integer from 0; anything else is refused."""
     if_version: Count | None = None
     operation_id: OperationId | None = None
     meta: Mapping[str, Any] | None = None

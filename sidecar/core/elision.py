@@ -18,6 +18,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from sidecar.core.errors import InvalidParams
 from sidecar.core.estimators import default_estimate
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.measures import measure_text
@@ -42,6 +43,19 @@ from sidecar.core.messages import (
 
 SMALLEST: Final = 256
 """Tokens below which a result is not worth a placeholder."""
+
+
+def check_policy(policy: Json) -> None:
+    """Raise `InvalidParams`, placed under `/policy`, for what is no policy: no object, an unknown key, no count."""
+    if policy is None:
+        return
+    if not isinstance(policy, dict):
+        raise InvalidParams.at("/policy", "must be an object")
+    for key, value in policy.items():
+        if key != "preview":
+            raise InvalidParams.at("/policy", "has a key that is not known; its one key is `preview`")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InvalidParams.at("/policy/preview", "must be an integer from 0")
 
 
 def elide_entry(entry: Entry, policy: Json = None) -> Entry:

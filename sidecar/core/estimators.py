@@ -108,7 +108,7 @@ def counter(estimator: str | None = None, vendor: str | None = None, model: str 
 
     Raises `InvalidParams` for an estimator that is not known, not installed, or has no vocabulary for the model.
     """
-    name = estimator or CLASSES
+    name = CLASSES if estimator is None else estimator
     if name in SOURCES:
         return Counter(estimator=name)
     thought = not drops_reasoning(vendor)

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from sidecar import wire
 from sidecar.contract import types as t
-from sidecar.core.elision import ElisionRules
-from sidecar.core.errors import InvalidParams
+from sidecar.core.elision import ElisionRules, check_policy
 from sidecar.core.estimators import counter
 from sidecar.core.ledger import Estimate
 from sidecar.core.plan import KEEP_TURNS, RELAXATIONS, SUMMARY_TOKENS, Plan, Request, thresholds
@@ -73,8 +72,7 @@ class TokenHandlers:
         return _planned(version, plan, found, request)
 
     async def elide(self, params: t.ElideParams) -> t.ElideResult:
-        if params.policy is not None and not isinstance(params.policy, dict):
-            raise InvalidParams.at("/policy", "must be an object")
+        check_policy(params.policy)
         applied = await self._session.elide(params.history, params.entry_ids, params.policy, conditions(params))
         return t.ElideResult(**await self._marked(applied))
 

@@ -92,7 +92,8 @@ def test_usage_of_a_vendor_is_summed_once(sidecar: Process) -> None:
     assert sidecar.error("history/recordInputTokens", history="usage", usage={}, vendor="gemini")["code"] == -32602
     assert sidecar.error("history/recordInputTokens", history="usage", usage=openai, vendor="x")["code"] == 1010
     assert sidecar.error("history/recordInputTokens", history="usage/no", tokens=1)["code"] == 1001
-    assert sidecar.error("history/tokenEstimate", history="usage", estimator="x")["code"] == -32602
+    for unknown in ("x", "", "Classes"):
+        assert sidecar.error("history/tokenEstimate", history="usage", estimator=unknown)["code"] == -32602
 
 
 def test_overhead_survives_splice_and_restart(tmp_path: Path) -> None:
@@ -145,7 +146,27 @@ def test_elision_is_undone_without_a_trace(sidecar: Process) -> None:
     assert (undone["version"], undone["tokenEstimate"]) == (3, tokens)
     assert project(sidecar, "elide") == before
     assert sidecar.error("history/elide", history="elide", entryIds=["nobody"])["code"] == 1006
-    assert sidecar.error("history/elide", history="elide", entryIds=["r1"], policy="x")["code"] == -32602
+
+
+def test_a_policy_that_nobody_would_obey_is_refused(sidecar: Process) -> None:
+    """`preview` is the one key of a policy: anything else is refused with its place, and changes nothing."""
+    sidecar.result("history/append", history="policy", entries=[user("word " * 400, id="u")])
+    for policy, place in (
+        ("x", "/policy"),
+        ([], "/policy"),
+        ({"prevew": 20}, "/policy"),
+        ({"preview": 20, "keep": 1}, "/policy"),
+        ({"preview": -1}, "/policy/preview"),
+        ({"preview": 1.5}, "/policy/preview"),
+        ({"preview": True}, "/policy/preview"),
+        ({"preview": "20"}, "/policy/preview"),
+    ):
+        refused = sidecar.error("history/elide", history="policy", entryIds=["u"], policy=policy)
+        assert (refused["code"], refused["data"]["errors"][0]["path"]) == (-32602, place), policy
+    assert sidecar.result("history/info", history="policy")["version"] == 1
+    for policy in (None, {}, {"preview": 0}, {"preview": 20}):
+        sidecar.result("history/elide", history="policy", entryIds=["u"], policy=policy)
+    assert "word word word word \\n[text elided: " in project(sidecar, "policy")
 
 
 def test_pinned_entries_are_shown_whole(sidecar: Process) -> None:
