@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
+from sidecar.cli.opencode import StoredSession, stored_sessions
 from sidecar.core.names import MAX_NAME_BYTES
 
 
@@ -35,7 +36,7 @@ PLACES: Final = (
     Place(
         format="codex",
         root="~/.codex",
-        globs=("sessions/**/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
+        globs=("sessions/**/*.jsonl", "archived_sessions/**/*.jsonl"),
         variable="CODEX_HOME",
     ),
     Place(
@@ -78,6 +79,8 @@ class Found:
     size: int
     changed: float
     """Unix seconds."""
+    read: Callable[[], bytes] | None = None
+    """Returns the transcript, where it is not simply what the file holds."""
 
 
 def discover(
@@ -109,12 +112,30 @@ def discover(
                     )
                 )
         yield from sorted(found, key=lambda file: file.changed, reverse=True)
+    # opencode keeps to the XDG folders on every platform.
+    data = _home(environment) / ".local" / "share"
+    if named := environment.get("XDG_DATA_HOME"):
+        data = Path(named)
+    sessions = map(found_session, stored_sessions(data / "opencode", environment))
+    yield from sorted(sessions, key=lambda file: file.changed, reverse=True)
+
+
+def found_session(session: StoredSession) -> Found:
+    """Return where a session of opencode's own storage goes."""
+    return Found(
+        format="opencode",
+        path=session.path,
+        history=_joined("opencode", re.split(r"[/\\\\]", session.directory.rstrip("/\\"))[-1], session.id),
+        size=session.size,
+        changed=session.changed,
+        read=session.read,
+    )
 
 
 def _root(place: Place, environment: Mapping[str, str], folder: Path, platform: str) -> Path:
     if place.variable and environment.get(place.variable):
         return Path(environment[place.variable])
-    home = Path(environment.get("HOME") or Path.home())
+    home = _home(environment)
     mac = home / "Library" / "Application Support"
     windows = Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
     config = mac if platform == "darwin" else windows if platform == "win32" else home / ".config"
@@ -128,6 +149,10 @@ def _root(place: Place, environment: Mapping[str, str], folder: Path, platform: 
     return base / rest if rest else base
 
 
+def _home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or Path.home())
+
+
 def history_name(form: str, path: Path, root: Path | None = None) -> str:
     """Return the name of the history that a file goes to: format, folder, file."""
     parts = [path.parent.name, _stem(path)]
@@ -139,8 +164,14 @@ def history_name(form: str, path: Path, root: Path | None = None) -> str:
         parts[0] = path.parent.parent.name if path.parent.parent != root else ""
     elif form == "codex":
         parts = [_stem(path)]
-    slugs = [slug for slug in map(_slug, [form, *parts]) if slug]
-    return "/".join(slugs)[:MAX_NAME_BYTES].rstrip("/")
+    return _joined(form, *parts)
+
+
+def _joined(form: str, *parts: str) -> str:
+    slugs = [slug for slug in map(_slug, parts) if slug]
+    if len(slugs) > 1 and slugs[0] == form:
+        del slugs[0]  # a folder called after its tool says nothing more
+    return "/".join((form, *slugs))[:MAX_NAME_BYTES].rstrip("/")
 
 
 def _stem(path: Path) -> str:

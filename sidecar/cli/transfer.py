@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import glob
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from sidecar.cli.discovery import Found, discover, history_name
+from sidecar.cli.discovery import Found, discover, found_session, history_name
+from sidecar.cli.opencode import sessions_of
 from sidecar.cli.output import (
     NAME,
     Failed,
@@ -56,6 +57,14 @@ class _File:
     format: str
     certain: bool = True
     """The file was named; else it was met in a folder, and may be something else."""
+    read: Callable[[], bytes] | None = None
+    """See `discovery.Found`."""
+
+    def source(self) -> Source:
+        """Return the transcript. Raises `OSError`."""
+        if self.read is not None:
+            return Source.of(self.read())
+        return _source(self.path)
 
 
 # --- import -----------------------------------------------------------------------------------------------------------
@@ -96,18 +105,15 @@ def import_command(
     if find and not yes and not dry_run:
         return _list_found(form, as_json, store)
     if find:
-        files = [_File(path=f.path, history=f.history, format=f.format) for f in discover() if form in (AUTO, f.format)]
+        files = [_file(found) for found in discover() if form in (AUTO, found.format)]
     else:
         files = list(_files(paths, form))
     if into is not None:
         if len(files) != 1:
             raise click.UsageError("--into takes exactly one file")
-        files = [_File(path=files[0].path, history=into, format=form)]
+        files = [evolve(files[0], history=into)]
     if prefix:
-        files = [
-            _File(path=f.path, history=f"{prefix.strip('/')}/{f.history}", format=f.format, certain=f.certain)
-            for f in files
-        ]
+        files = [evolve(file, history=f"{prefix.strip('/')}/{file.history}") for file in files]
     return _import_files(_distinct(files), all_branches, dry_run, as_json, store)
 
 
@@ -121,6 +127,8 @@ def _files(paths: Sequence[str], form: str) -> Iterator[_File]:
             for inner in sorted(path.rglob("*")):
                 if inner.is_file() and inner.name.lower().endswith(_TRANSCRIPTS):
                     yield _named(inner, form, path, certain=False)
+        elif path.suffix == ".db" and path.is_file():
+            yield from (_file(found_session(session)) for session in sessions_of(path))
         elif path.exists():
             yield _named(path, form, None)
         else:
@@ -130,6 +138,10 @@ def _files(paths: Sequence[str], form: str) -> Iterator[_File]:
             for name in found:
                 if Path(name).is_file():
                     yield _named(Path(name), form, None)
+
+
+def _file(found: Found) -> _File:
+    return _File(path=found.path, history=found.history, format=found.format, read=found.read)
 
 
 def _named(path: Path, form: str, root: Path | None, *, certain: bool = True) -> _File:
@@ -152,7 +164,7 @@ def _distinct(files: Iterable[_File]) -> list[_File]:
         check_name(file.history)
         taken[file.history] = taken.get(file.history, 0) + 1
         name = file.history if taken[file.history] == 1 else f"{file.history}.{taken[file.history]}"
-        distinct.append(_File(path=file.path, history=name, format=file.format, certain=file.certain))
+        distinct.append(evolve(file, history=name))
     return distinct
 
 
@@ -191,12 +203,13 @@ def _import_files(files: Sequence[_File], all_branches: bool, dry_run: bool, as_
                 if whole is not None:
                     progress.update(whole, description=f"{count} of {len(files)}")
                 row: dict[str, Json] = {"path": name}
+                importing: Importing | None = None
                 try:
                     importing = Importing(
                         session,
                         file.history,
                         file.format,
-                        _source(file.path),
+                        file.source(),
                         all_branches=all_branches,
                         on_progress=partial(_advance, progress, task),
                     )
@@ -210,8 +223,9 @@ def _import_files(files: Sequence[_File], all_branches: bool, dry_run: bool, as_
                         problems += 1
                     text = failed(error).message if isinstance(error, SidecarError) else _reason(error)
                     row |= {"format": None, "histories": [], "error": text}
-                losses.extend((Path(name).name, loss) for loss in importing.losses)
-                row["losses"] = [loss_json(loss) for loss in importing.losses]
+                lost = importing.losses if importing is not None else ()
+                losses.extend((Path(name).name, loss) for loss in lost)
+                row["losses"] = [loss_json(loss) for loss in lost]
                 rows.append(row)
                 progress.remove_task(task)
 

@@ -173,13 +173,13 @@ def test_import_check_project_export(shell: Shell) -> None:
     assert plan["dryRun"] and planned > 10
     assert shell.json("list") == []
     text = shell("import", str(DATA / "claude-code"), str(DATA / "goose/*.jsonl"))
-    assert re.search(r"^claude-code/claude-code/rewound +claude-code +4 +Tea$", text, re.MULTILINE)
+    assert re.search(r"^claude-code/rewound +claude-code +4 +Tea$", text, re.MULTILINE)
     assert "parallel-calls.jsonl: warning: line 8 is not JSON and was skipped [tornLine]" in shell.said
     assert sum(row["len"] for row in shell.json("list", "claude-code/")) == planned
     again = shell.json("import", str(DATA / "claude-code"))
     assert sum(h["new"] for file in again["files"] for h in file["histories"]) == 0
-    name = "claude-code/claude-code/parallel-calls"
-    shell("check", "claude-code/claude-code/rewound", "-V", "anthropic-messages")
+    name = "claude-code/parallel-calls"
+    shell("check", "claude-code/rewound", "-V", "anthropic-messages")
     shell("append", "broken", "--entries", input=json.dumps(
         {"message": {"role": "assistant", "toolCalls": [{"id": "c", "name": "f", "arguments": "{}"}]}}
     ))  # fmt: skip
