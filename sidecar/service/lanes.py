@@ -4,6 +4,7 @@ Rules:
 - Every operation names the histories it touches and whether it reads or writes. In the lane of a history, a read
   waits for the writes before it and a write for the reads before it. Writes run side by side, because the store takes
   them in the order in which they are submitted and commits what has queued up together; reads run side by side too.
+- What runs `alone` waits for everything before it and holds everything behind it back.
 - An operation that touches several histories enters all their lanes at once, so nothing can wait in a circle.
 - Entering a free lane does not suspend, so operations that are started in order reach the store in order.
 """
@@ -15,7 +16,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["read", "write"]
+Kind: TypeAlias = Literal["read", "write", "alone"]
 
 
 class Lanes:
@@ -84,19 +85,22 @@ class _Lane:
         self.waiting: deque[Turn] = deque()
 
     def enter(self, turn: Turn) -> None:
-        if self.running and (self.waiting or self.kind != turn.kind):
+        if self.running and (self.waiting or not self.admits(turn)):
             self.waiting.append(turn)
             turn.blocked += 1
         else:
             self.kind = turn.kind
             self.running += 1
 
+    def admits(self, turn: Turn) -> bool:
+        return self.kind == turn.kind and turn.kind != "alone"
+
     def leave(self, turn: Turn) -> None:
         if turn.blocked and turn in self.waiting:  # cancelled while it waited here
             self.waiting.remove(turn)
         else:
             self.running -= 1
-        while self.waiting and (not self.running or self.kind == self.waiting[0].kind):
+        while self.waiting and (not self.running or self.admits(self.waiting[0])):
             following = self.waiting.popleft()
             self.kind = following.kind
             self.running += 1

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Literal
 from attrs import evolve, frozen
 
 from sidecar.core.elision import elide_entry
-from sidecar.core.errors import HistoryNotFound, LimitExceeded, VersionMismatch, VersionUnavailable
+from sidecar.core.errors import (
+    EntryExists,
+    HistoryNotFound,
+    LimitExceeded,
+    OperationReused,
+    VersionMismatch,
+    VersionUnavailable,
+)
 from sidecar.core.estimators import DEFAULT
 from sidecar.core.jsontext import Json, dumpb, dumps, loads
 from sidecar.core.ledger import Estimate
@@ -26,6 +33,7 @@ from sidecar.core.names import check_name
 from sidecar.core.plan import Plan, Request
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
 from sidecar.service.heavy import compute
+from sidecar.service.lanes import Kind
 from sidecar.service.overlay import Overlay, Placed
 from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
@@ -139,15 +147,27 @@ class Session:
         stamped = self._stamp(entries)
         stored = tuple(entry for entry in stamped if not entry.auto_injected)
         if not stored:
-            return await self._inject(history, stamped, conditions)
+            return await self._inject(history, stamped, conditions, plain)
         fresh = not any(entry.id for entry in entries)
-        applied = await self._apply(history, Append(stored, kind, fresh), conditions, plain)
-        if len(stored) == len(stamped) and not any(entry.sender for entry in stamped):
+        beside = tuple(entry.id for entry in stamped if entry.auto_injected)
+        operation = Append(stored, kind, fresh, beside)
+        # What is injected is known only once it is stored what it stands beside.
+        applied = await self._apply(history, operation, conditions, plain, turn="alone" if beside else "write")
+        if not beside and not any(entry.sender for entry in stamped):
             return applied
+        digest = self._digest(operation.KIND, history, conditions, plain)
+        if applied.replayed and (first := self._overlay.recall(history, conditions.operation_id, digest)):
+            return first
         kept = iter(applied.entry_ids)
         stamped = tuple(entry if entry.auto_injected else evolve(entry, id=next(kept)) for entry in stamped)
-        first = self._overlay.take(history, stamped, None, conditions.operation_id)
-        return evolve(applied, entry_ids=first or tuple(entry.id for entry in stamped))
+        applied = evolve(applied, entry_ids=tuple(entry.id for entry in stamped))
+        if applied.replayed:  # by another process or before the entries were cleared: they are injected again
+            taken = self._overlay.injected_ids(history)
+            stamped = tuple(entry for entry in stamped if not entry.auto_injected or entry.id not in taken)
+        self._overlay.take(history, stamped, None)
+        if beside:
+            self._overlay.remember(history, conditions.operation_id, digest, applied)
+        return applied
 
     async def import_prepared(
         self, history: str, operation: Import, conditions: Conditions = ANYWAY, *, params: Json = None
@@ -357,6 +377,9 @@ class Session:
         A window is shorter than asked where the reply would grow beyond `Limits.reply_bytes`.
         """
         async with self._lanes.turn("read", check_name(history)):
+            if at_version is None and await self._is_overlay_only(history):
+                alone = self._overlay.place(history, {}).front
+                return Window(version=0, len=0, start=0, bodies=[_injected_body(entry) for entry in alone])
             if since_version is not None and at_version is None and start is None and count is None:
                 since = await self._since(history, since_version)
                 if since is not None:
@@ -380,8 +403,10 @@ class Session:
     ) -> tuple[int, list[Item]]:
         """Return a version as projection, checks and plans want it, injected entries in their places."""
         async with self._lanes.turn("read", check_name(history)):
-            parsed = await self._service.parsed.read(history, at_version)
             shown = injected and self._overlay.has_injected(history)
+            if shown and at_version is None and await self._is_overlay_only(history):
+                return 0, [Item(entry=entry, index=0) for entry in self._overlay.place(history, {}).front]
+            parsed = await self._service.parsed.read(history, at_version)
             placed = await self._placed(history, parsed.version) if shown else Placed()
         items = [Item(entry=entry, index=0) for entry in placed.front]
         for row, entry in zip(parsed.rows, parsed.entries, strict=True):
@@ -469,10 +494,9 @@ class Session:
         conditions: Conditions,
         params: Json,
         *others: str,
+        turn: Kind = "write",
     ) -> Applied:
-        digest = b""
-        if conditions.operation_id is not None:
-            digest = digest_of(operation.KIND, history, params)
+        digest = self._digest(operation.KIND, history, conditions, params)
         mutation = Mutation(
             history=check_name(history),
             operation=operation,
@@ -482,8 +506,15 @@ class Session:
             digest=digest,
             actor=self.client,
         )
-        async with self._lanes.turn("write", history, *others):
+        async with self._lanes.turn(turn, history, *others):
+            self._overlay.recall(history, conditions.operation_id, digest)  # refuses what was another call
+            if self._overlay.has_injected(history):
+                mutation = evolve(mutation, taken=self._overlay.injected_ids(history))
             return await self._store.apply(mutation)
+
+    @staticmethod
+    def _digest(kind: str, history: str, conditions: Conditions, params: Json) -> bytes:
+        return b"" if conditions.operation_id is None else digest_of(kind, history, params)
 
     def _stamp(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         if len(entries) > self._limits.entries_per_call:
@@ -506,9 +537,14 @@ class Session:
             entry = change(entry)
         return entry.text
 
-    async def _inject(self, history: str, entries: tuple[Entry, ...], conditions: Conditions) -> Applied:
-        """Take entries that are all auto-injected: no change, but the condition holds or the call is refused."""
-        async with self._lanes.turn("read", check_name(history)):  # behind the appends before it
+    async def _inject(self, history: str, entries: tuple[Entry, ...], conditions: Conditions, params: Json) -> Applied:
+        """Take entries that are all auto-injected: no change, but what an append refuses is refused."""
+        digest = self._digest(Append.KIND, history, conditions, params)
+        async with self._lanes.turn("alone", check_name(history)):
+            if (first := self._overlay.recall(history, conditions.operation_id, digest)) is not None:
+                return first
+            if conditions.operation_id is not None and await self._store.recall(history, conditions.operation_id):
+                raise OperationReused(conditions.operation_id)  # what was stored under it was another call
             head = await self._store.head(history)
             version = head.version if head is not None else 0
             if conditions.if_version is not None and conditions.if_version != version:
@@ -517,12 +553,16 @@ class Session:
             if head is not None and head.len:
                 last = await self._store.read(history, version=version, start=head.len - 1)
                 last_id = loads(last.rows[0].body)["id"]
-            first = self._overlay.take(history, entries, last_id, conditions.operation_id)
-        if head is None:
-            now = self._service.now()
-            head = Head(history=history, version=0, len=0, estimate=0, created_at=now, updated_at=now)
-        ids = first or tuple(entry.id for entry in entries)
-        return Applied(head=head, previous_version=version, changed=False, replayed=first is not None, entry_ids=ids)
+                for entry_id in await self._store.positions(history, [entry.id for entry in entries], version):
+                    raise EntryExists(history, entry_id)  # the first of them
+            if head is None:
+                now = self._service.now()
+                head = Head(history=history, version=0, len=0, estimate=0, created_at=now, updated_at=now)
+            self._overlay.take(history, entries, last_id)
+            ids = tuple(entry.id for entry in entries)
+            applied = Applied(head=head, previous_version=version, changed=False, entry_ids=ids)
+            self._overlay.remember(history, conditions.operation_id, digest, applied)
+            return applied
 
     async def _since(self, history: str, version: int) -> Delta | Unchanged | None:
         """Return what changed, or `None` where only a full read can tell."""
@@ -572,6 +612,10 @@ class Session:
             shown.append(body)
             shown += [_injected_body(entry) for entry in placed.behind.get(index, ())]
         return shown
+
+    async def _is_overlay_only(self, history: str) -> bool:
+        """Say whether this session injected entries into a history that nobody made yet."""
+        return self._overlay.stands_alone(history) and await self._store.head(history) is None
 
     async def _placed(self, history: str, version: int) -> Placed:
         anchors = [anchor for anchor in self._overlay.anchors(history) if anchor]

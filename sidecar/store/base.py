@@ -38,6 +38,8 @@ class Append:
     """What `history/versions` calls the change; an import says `import`."""
     fresh: bool = False
     """The ids were made for this call, so that no entry can have one of them yet."""
+    beside: tuple[str, ...] = ()
+    """Ids of runtime-only entries of the same call: refused like those of `entries`, but not stored."""
 
 
 @frozen(kw_only=True)
@@ -246,6 +248,8 @@ class Mutation:
     digest: bytes = b""
     actor: str | None = None
     """The client's name, for `history/versions`."""
+    taken: frozenset[str] = frozenset()
+    """Ids of runtime-only entries that the caller sees in this history: no new entry may have one of them."""
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -477,6 +481,9 @@ class Store(Protocol):
         references: bool = False,
     ) -> Bodies:
         """Return what `read` returns, as bodies only."""
+
+    async def recall(self, history: str, operation_id: str) -> bytes | None:
+        """Return the digest of the remembered operation that was asked of this name under this id, or `None`."""
 
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""

@@ -102,6 +102,11 @@ class StoreFront(ABC):
 
         return await self._reading(work)
 
+    async def recall(self, history: str, operation_id: str) -> bytes | None:
+        """Return the digest of a remembered operation, or `None`."""
+        kept = await self._reading(lambda tx: tx.recall(history, operation_id))
+        return None if kept is None else kept[0]
+
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""
 

@@ -151,7 +151,7 @@ class _Change:
         old = () if operation.fresh or row.len == 0 else self.tx.layout(row.hid, row.layout)
         self.start(row)
         if not operation.fresh:
-            self.refuse_duplicates(operation.entries, old, row.len)
+            self.refuse_duplicates((*(entry.id for entry in operation.entries), *operation.beside), old, row.len)
         self.write(row, operation.entries, row.layout, row.marks)
         return self.grow(row, operation.kind, tuple(entry.id for entry in operation.entries))
 
@@ -184,7 +184,7 @@ class _Change:
     def replace(self, operation: base.Replace) -> base.Applied:
         row = self.row or self.created(self.mutation.history)
         self.start(row)
-        self.refuse_duplicates(operation.entries, (), 0)
+        self.refuse_duplicates([entry.id for entry in operation.entries], (), 0)
         new = self.write(row, operation.entries, row.layout + 1, row.marks)
         return self.reshape(row, "replace", new, entry_ids=tuple(entry.id for entry in operation.entries))
 
@@ -199,7 +199,7 @@ class _Change:
         carried = self.carried(row, prefix, operation.carry)
         warnings = self.split_pairs(prefix, rest)
         self.start(row)
-        self.refuse_duplicates((operation.summary,), join(carried, rest), length(carried) + length(rest))
+        self.refuse_duplicates((operation.summary.id,), join(carried, rest), length(carried) + length(rest))
         summary = self.write(row, (operation.summary,), row.layout + 1, row.marks)
         return self.reshape(
             row,
@@ -246,7 +246,7 @@ class _Change:
                     added, stop = (), start + 1
             ranges = join(cut(ranges, 0, start), added, cut(ranges, stop, size))
         for entry_id in new_ids:
-            if len(self.positions(ranges, entry_id)) > 1:
+            if entry_id in self.mutation.taken or len(self.positions(ranges, entry_id)) > 1:
                 raise EntryExists(row.name, entry_id)
         return self.reshape(row, "applyEdits", ranges, entry_ids=tuple(new_ids))
 
@@ -489,14 +489,17 @@ class _Change:
         if common_prefix(prefix, then) < length(prefix):
             raise VersionMismatch(row.name, version, row.version)
 
-    def refuse_duplicates(self, entries: Iterable[Entry], ranges: Layout, size: int) -> None:
-        """No new entry may have the id of another new one, or of one that the first `size` entries show."""
-        seen: set[str] = set()
+    def refuse_duplicates(self, entry_ids: Iterable[str], ranges: Layout, size: int) -> None:
+        """No new entry may have the id of another new one, of one that the caller injected, or that is shown.
+
+        Shown are the first `size` entries.
+        """
+        seen = set(self.mutation.taken)
         shown = clip(ranges, size)
-        for entry in entries:
-            if entry.id in seen or self.positions(shown, entry.id):
-                raise EntryExists(self.mutation.history, entry.id)
-            seen.add(entry.id)
+        for entry_id in entry_ids:
+            if entry_id in seen or self.positions(shown, entry_id):
+                raise EntryExists(self.mutation.history, entry_id)
+            seen.add(entry_id)
 
     def refuse_unknown_blobs(self, entry: Entry, number: int, brought: Iterable[Sequence[Blob]]) -> None:
         """A reference that a client sent must name a blob of the store, or one that the same call brings."""

@@ -135,6 +135,9 @@ class Reader(Protocol):
     def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
         """Return those of the entries that were not pruned and read back, with references in place of large strings."""
 
+    def recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
+        """Return (digest, result) of a remembered operation."""
+
     def find_blob(self, digest: str) -> Blob | None:
         """Return one blob, or `None`."""
 
@@ -223,9 +226,6 @@ class Transaction(Reader, Protocol):
 
     def bury(self, name: str, version: int) -> None:
         """Remember the version that this name ended with."""
-
-    def recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
-        """Return (digest, result) of a remembered operation."""
 
     def remember(self, name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> None:
         """Keep a result for at least the last `REMEMBERED` operations of this name."""
