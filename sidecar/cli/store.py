@@ -36,11 +36,11 @@ def store() -> None:
 @json_option
 @store_option
 def info(as_json: bool, store: str | None) -> None:
-    """Say what the store holds and how large it is."""
+    """Say where the store is, what it holds and how large it is."""
     from sidecar.store.sqlite import care
 
     with one_line_errors():
-        found = asdict(care.facts(_file(store)))
+        found = {"file": str(_file(store)), **asdict(care.facts(_file(store)))}
     if as_json:
         print_json({_camel(name): value for name, value in found.items()})
         return
@@ -255,8 +255,8 @@ def _camel(name: str) -> str:
     return head + "".join(part.title() for part in rest)
 
 
-def _amount(name: str, value: int) -> str:
-    if "bytes" not in name:
+def _amount(name: str, value: int | str) -> str:
+    if isinstance(value, str) or "bytes" not in name:
         return str(value)
     size = float(value)
     for unit in ("bytes", "KiB", "MiB", "GiB"):

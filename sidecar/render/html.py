@@ -62,6 +62,7 @@ _HEAD = """<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
 article { border-left: 3px solid #8888; margin: 1.5rem 0; padding: 0 1rem; }
 article.user { border-color: #36c; } article.assistant { border-color: #2a8; } article.error { border-color: #c33; }
+h1 { font-size: 1.4rem; line-height: 1.3; overflow-wrap: anywhere; }
 h2 { font-size: 1rem; margin: 0 0 .5rem; } h2 small, .label { font-weight: normal; opacity: .75; }
 pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding: .5rem; }
 </style>

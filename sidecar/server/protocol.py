@@ -54,6 +54,9 @@ MessageId: TypeAlias = int | str
 Handler: TypeAlias = Callable[[Any], Any]
 AnyFuture: TypeAlias = asyncio.Future[Any] | concurrent.futures.Future[Any]
 
+MAX_NAMED = 64
+"""Characters of an unknown method's name that its refusal repeats."""
+
 _NEVER_CANCELLED = frozenset((types.INITIALIZE, types.SHUTDOWN))
 
 
@@ -250,7 +253,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if route is None:
             handler = self.fm.builtin_features.get(method) or self.fm.features.get(method)
             if handler is None:
-                raise Refusal(METHOD_NOT_FOUND, "method is not known")
+                raise Refusal(METHOD_NOT_FOUND, f"method {method[:MAX_NAMED]!r} is not known")
             read = partial(read_params, self._converter, params_type(method))
             route = self._routes[method] = _Route(read, partial(self._start, handler), self._converter.unstructure)
         return route

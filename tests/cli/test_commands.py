@@ -153,7 +153,10 @@ def test_errors_are_one_line_with_a_hint(shell: Shell) -> None:
             "vendor 'nobody' is not known (`history-sidecar call wire/vendors` lists them)",
         ),
         (("call", "history/len", "{"), None),
-        (("call", "no/such"), None),
+        (
+            ("call", "no/such"),
+            "method 'no/such' is not known (-32601) (`history-sidecar call rpc.discover` lists the methods)",
+        ),
     ]
     for args, said in cases:
         assert shell(*args, code=1) == "" and shell.said.count("\n") == 1, (args, shell.said)

@@ -63,6 +63,7 @@ def test_backup(files: Files) -> None:
     assert sorted(path.name for path in files.folder.iterdir()) == ["copy.db", "s"]
     same = ("histories", "versions", "entries", "bodyBytes")
     ours, theirs = files.run("info"), files.run("info", store=target)
+    assert (ours.pop("file"), theirs.pop("file")) == (str(files.path), str(target))
     assert [ours[name] for name in same] == [theirs[name] for name in same]
     assert files.run("check", store=target)["ok"]
     assert files.run("migrate", store=target)["engine"] == "sqlite"
