@@ -3,21 +3,17 @@
 Sources: records written by Claude Code 1.0 and 2.1 (2025-06 to 2026-11).
 
 Rules:
-- Records form a tree by `parentUuid`; the live chain ends at the last record and is followed upwards. A parent that
-  is not in the file counts as the record before it, and so do all missing parents where no record has one (old logs).
-  Parallel tool calls make side arms: pieces of a live answer and results of live calls belong to the chain.
+- Records form a tree, of which the live chain is read (`claude_tree`).
 - One model answer is several records with one `message.id`. A `tool_result` block becomes a tool entry.
 - `isSidechain` records belong to sub-agents and are left out; `isMeta` records are the tool's own words to the model
   and become notes; `isCompactSummary` becomes a summary, and the view restarts there.
-- Memory holds ids of records, never their contents: the file is read twice.
+- Memory holds ids of records, never their contents: the file is read for its tree, and again for its entries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
-
-import msgspec
 
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json, dumps
@@ -46,6 +42,7 @@ from sidecar.formats.base import (
     kept,
     rest,
 )
+from sidecar.formats.claude_tree import Tree
 from sidecar.formats.head import Head
 from sidecar.formats.parts import (
     anthropic_block,
@@ -54,12 +51,11 @@ from sidecar.formats.parts import (
     dict_of,
     id_of,
     json_or_text,
-    list_of,
     millis,
     tag,
     text_of,
 )
-from sidecar.formats.source import Source, parse
+from sidecar.formats.source import Source
 
 VENDOR: Final = "anthropic-messages"
 
@@ -119,173 +115,31 @@ _KNOWN_MESSAGE: Final = frozenset(
 )
 
 
-class _Record(msgspec.Struct):
-    """The few fields that decide where a record stands; everything else is skipped without being built."""
-
-    type: str | None = None
-    subtype: str | None = None
-    uuid: str | None = None
-    parentUuid: str | None = None  # noqa: N815
-    isSidechain: bool | None = None  # noqa: N815
-    isCompactSummary: bool | None = None  # noqa: N815
-    sessionId: str | None = None  # noqa: N815
-
-
-_head = msgspec.json.Decoder(_Record).decode
-
-
 def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[ImportedHistory]:
-    index = _Index(source)
-    if not index.recognized:
+    tree = Tree(source)
+    if not tree.recognized:
         raise Unparsable("", "no record of a Claude Code session was found")
     session: dict[str, Json] = {}
     titles: dict[str, str] = {}
-    live = index.live()
+    live = tree.live()
     yield ImportedHistory(
-        entries=assemble(_items(source, report, live, session, titles, count=True), report, "claude-code"),
+        entries=assemble(_items(source, report, live, session, titles), report, "claude-code"),
         title=lambda: titles.get("custom-title") or titles.get("ai-title") or titles.get("summary"),
         metadata=lambda: session,
-        source_id=index.session,
+        source_id=tree.session,
     )
-    dead = index.dead(live)
+    dead = tree.dead(live)
     if dead and not options.all_branches:
         report.add("branchLeft", "info", f"{dead} records of abandoned branches are not in the live view")
-    if index.sides and not options.all_branches:
-        report.add("sidechainLeft", "info", f"{index.sides} records of sub-agents are not in the live view")
+    if tree.sides and not options.all_branches:
+        report.add("sidechainLeft", "info", f"{tree.sides} records of sub-agents are not in the live view")
     if options.all_branches:
-        for number, uuids in enumerate(index.branches(live), 1):
+        for number, uuids in enumerate(tree.branches(live), 1):
             yield ImportedHistory(
-                entries=assemble(_items(source, Report(), uuids, {}, {}, count=False), Report(), "claude-code"),
-                source_id=index.session,
+                entries=assemble(_items(source, Report(), uuids, {}, {}, sub_agents=True), Report(), "claude-code"),
+                source_id=tree.session,
                 branch=f"branch-{number}",
             )
-
-
-class _Index:
-    """Ids and parents of all records, and the chains they form."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.parents: dict[str, str | None] = {}
-        self.side_parents: dict[str, str | None] = {}
-        self.session: str | None = None
-        self.recognized = False
-        self.sides = 0
-        self._linear = True
-        self._resolved = False
-        self._roots: list[str] = []
-        last: str | None = None
-        for _, line in source.lines():
-            try:
-                record = _head(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                # A summary, a torn line or a field of an odd type: the second pass reports it.
-                record = _odd(line)
-            kind, uuid = record.type, record.uuid
-            self.session = self.session or record.sessionId
-            if kind in ("user", "assistant", "summary", "system"):
-                self.recognized = True
-            if record.isSidechain:
-                self.sides += 1
-                if uuid:
-                    self.side_parents.setdefault(uuid, record.parentUuid)
-                continue
-            if not uuid or uuid in self.parents:
-                continue
-            parent = record.parentUuid
-            if parent is not None and parent in self.parents:
-                self._resolved = True
-                if parent != last:
-                    self._linear = False
-            elif parent is None and last is not None and not _restarts(record):
-                self._roots.append(uuid)
-                parent = last
-            else:
-                parent = last
-            self.parents[uuid] = parent
-            last = uuid
-        self._last = last
-        if self._resolved:
-            # Some records name their parents, so those that name none are roots of their own.
-            for uuid in self._roots:
-                self.parents[uuid] = None
-            self._linear = self._linear and not self._roots
-
-    def live(self) -> frozenset[str] | None:
-        """Return the uuids of the live chain; `None` = all records."""
-        if self._linear or self._last is None:
-            return None
-        return self._with_side_arms(self._chain(self._last))
-
-    def dead(self, live: frozenset[str] | None) -> int:
-        """Count records off the live chain."""
-        return 0 if live is None else sum(uuid not in live for uuid in self.parents)
-
-    def branches(self, live: frozenset[str] | None) -> Iterator[frozenset[str]]:
-        """Yield the whole chain of every other leaf, and of every sub-agent's leaf."""
-        if live is not None:
-            inner = {parent for parent in self.parents.values() if parent is not None}
-            for uuid in self.parents:
-                if uuid not in live and uuid not in inner:
-                    yield self._with_side_arms(self._chain(uuid))
-        inner = {parent for parent in self.side_parents.values() if parent is not None}
-        for uuid in self.side_parents:
-            if uuid not in inner:
-                yield frozenset(_up(uuid, self.side_parents))
-
-    def _chain(self, leaf: str) -> set[str]:
-        return set(_up(leaf, self.parents))
-
-    def _with_side_arms(self, chain: set[str]) -> frozenset[str]:
-        """Add the pieces of live answers and the results of live calls, which stand on side arms of the tree."""
-        answers: dict[str, str] = {}
-        makes: dict[str, list[str]] = {}
-        takes: dict[str, list[str]] = {}
-        for _, line in self._source.lines():
-            try:
-                record = parse(line)
-            except ValueError:
-                continue
-            record = dict_of(record)
-            uuid, message = record.get("uuid"), dict_of(record.get("message"))
-            if not isinstance(uuid, str) or record.get("isSidechain"):
-                continue
-            if tag(record, "type") == "assistant" and isinstance(message.get("id"), str):
-                answers[uuid] = message["id"]
-            for block in list_of(message.get("content")):
-                block = dict_of(block)
-                if tag(block, "type") == "tool_use":
-                    makes.setdefault(uuid, []).append(id_of(block.get("id")))
-                elif tag(block, "type") == "tool_result":
-                    takes.setdefault(uuid, []).append(id_of(block.get("tool_use_id")))
-        live_answers = {answers[uuid] for uuid in chain if uuid in answers}
-        chain |= {uuid for uuid, answer in answers.items() if answer in live_answers}
-        calls = {call for uuid in chain for call in makes.get(uuid, ())}
-        chain |= {uuid for uuid, results in takes.items() if any(call in calls for call in results)}
-        return frozenset(chain)
-
-
-def _up(leaf: str, parents: dict[str, str | None]) -> Iterator[str]:
-    seen: set[str] = set()
-    at: str | None = leaf
-    while at is not None and at not in seen and at in parents:
-        seen.add(at)
-        yield at
-        at = parents[at]
-
-
-def _restarts(record: _Record) -> bool:
-    return record.subtype == "compact_boundary" or bool(record.isCompactSummary)
-
-
-def _odd(line: bytes) -> _Record:
-    try:
-        value = dict_of(parse(line))
-    except ValueError:
-        return _Record()
-    kind, subtype, uuid, parent = (text_of(value.get(key)) for key in ("type", "subtype", "uuid", "parentUuid"))
-    side = value.get("isSidechain") is True
-    return _Record(type=kind, subtype=subtype, uuid=uuid, parentUuid=parent, isSidechain=side)
 
 
 def _items(
@@ -295,16 +149,20 @@ def _items(
     session: dict[str, Json],
     titles: dict[str, str],
     *,
-    count: bool,
+    sub_agents: bool = False,
 ) -> Iterator[Item]:
-    side = not count
     answer: _Answer | None = None
+
+    def close() -> Iterator[Item]:
+        nonlocal answer
+        if answer is not None:
+            yield answer.draft()
+            answer = None
+
     for number, record in source.records(report):
         where = f"line {number}"
         if not isinstance(record, dict):
-            if answer is not None:
-                yield answer.draft()
-                answer = None
+            yield from close()
             report.unknown(record, None, where)
             continue
         kind = tag(record, "type")
@@ -312,7 +170,7 @@ def _items(
             uuid = record.get("uuid")
             if live is not None and not (isinstance(uuid, str) and uuid in live):
                 continue
-            if record.get("isSidechain") and not (side and live is not None):
+            if record.get("isSidechain") and not (sub_agents and live is not None):
                 continue
             if not session:
                 session.update((key, record[key]) for key in _SESSION_FIELDS if record.get(key) not in (None, ""))
@@ -321,14 +179,11 @@ def _items(
             if kind == "assistant" and isinstance(message, dict) and isinstance(content, list | str):
                 # What comes next is most often the next piece of the same answer.
                 if answer is None or answer.key is None or answer.key != message.get("id"):
-                    if answer is not None:
-                        yield answer.draft()
+                    yield from close()
                     answer = _Answer(record, message)
                 answer.add(record, message, content)
                 continue
-            if answer is not None:
-                yield answer.draft()
-                answer = None
+            yield from close()
             if isinstance(content, list | str):
                 yield from _user(record, content)
             else:
@@ -336,9 +191,7 @@ def _items(
         elif kind == "system":
             boundary = record.get("subtype") == "compact_boundary" and not record.get("isSidechain")
             if boundary and (live is None or text_of(record.get("uuid")) in live):
-                if answer is not None:
-                    yield answer.draft()
-                    answer = None
+                yield from close()
                 yield Restart()
             else:
                 report.bookkeeping(f"system {text_of(record.get('subtype')) or ''}".strip())
@@ -349,12 +202,9 @@ def _items(
         elif kind in _BOOKKEEPING:
             report.bookkeeping(kind)
         else:
-            if answer is not None:
-                yield answer.draft()
-                answer = None
+            yield from close()
             report.unknown(record, kind, where)
-    if answer is not None:
-        yield answer.draft()
+    yield from close()
 
 
 class _Answer:
