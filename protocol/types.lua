@@ -560,6 +560,10 @@
 ---@field _meta? table<string, any> Free data; keys carry a prefix, such as `example.com/x`.
 
 --- The plan. It is carried out by `history/splicePrefix` with `dropCount`, and `carry` = `head` + `carry`.
+---
+--- `vendorCompaction` is the plan of a splice too, where a splice would cost signed reasoning and the vendor's own
+--- compaction keeps it: ask the vendor to compact and append its answer, with the block that it wrote, instead. A
+--- client that cannot do so splices.
 ---@class history_sidecar.PlanSpliceResult
 ---@field action "none"|"elide"|"splice"|"vendorCompaction"|"impossible"|string What to do.
 ---@field reason "under_trigger"|"fits"|"best_effort"|"no_cut_point"|"nothing_droppable"|"savings_too_small"|"open_call_blocks"|string Why.
@@ -575,10 +579,10 @@
 ---@field summary history_sidecar.PlanSummary|nil What the summary should be.
 ---@field tokens history_sidecar.PlanTokens Estimates before and after.
 ---@field cache history_sidecar.PlanCache|nil What it does to a prompt cache.
----@field staleReasoning string[] Kept entries whose signed reasoning the vendor will no longer accept.
+---@field staleReasoning string[] Kept entries whose signed reasoning the vendor will no longer accept after a splice or an elision.
 ---@field relaxed string[] Which of `allow` was needed.
 ---@field shortfall integer By how many tokens the target is missed.
----@field warnings string[] What a careful client wants to know.
+---@field warnings string[] What a careful client wants to know: `reasoning_lost_in_open_turn`; `pins_into_instructions`, since a vendor that compacts reads nothing before its own block, so that pinned entries belong into what it is asked for.
 
 --- What the summary should be.
 ---@class history_sidecar.PlanSummary

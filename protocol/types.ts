@@ -956,7 +956,13 @@ export interface PlanSpliceParams {
   _meta?: Record<string, unknown> | null;
 }
 
-/** The plan. It is carried out by `history/splicePrefix` with `dropCount`, and `carry` = `head` + `carry`. */
+/**
+ * The plan. It is carried out by `history/splicePrefix` with `dropCount`, and `carry` = `head` + `carry`.
+ *
+ * `vendorCompaction` is the plan of a splice too, where a splice would cost signed reasoning and the vendor's own
+ * compaction keeps it: ask the vendor to compact and append its answer, with the block that it wrote, instead. A
+ * client that cannot do so splices.
+ */
 export interface PlanSpliceResult {
   /** What to do. */
   action: "none" | "elide" | "splice" | "vendorCompaction" | "impossible" | (string & {});
@@ -986,13 +992,16 @@ export interface PlanSpliceResult {
   tokens: PlanTokens;
   /** What it does to a prompt cache. */
   cache: PlanCache | null;
-  /** Kept entries whose signed reasoning the vendor will no longer accept. */
+  /** Kept entries whose signed reasoning the vendor will no longer accept after a splice or an elision. */
   staleReasoning: string[];
   /** Which of `allow` was needed. */
   relaxed: string[];
   /** By how many tokens the target is missed. */
   shortfall: number;
-  /** What a careful client wants to know. */
+  /**
+   * What a careful client wants to know: `reasoning_lost_in_open_turn`; `pins_into_instructions`, since a vendor that
+   * compacts reads nothing before its own block, so that pinned entries belong into what it is asked for.
+   */
   warnings: string[];
 }
 

@@ -215,7 +215,12 @@ class PlanCache:
 
 @frozen(kw_only=True)
 class PlanSpliceResult:
-    """The plan. It is carried out by `history/splicePrefix` with `dropCount`, and `carry` = `head` + `carry`."""
+    """The plan. It is carried out by `history/splicePrefix` with `dropCount`, and `carry` = `head` + `carry`.
+
+    `vendorCompaction` is the plan of a splice too, where a splice would cost signed reasoning and the vendor's own
+    compaction keeps it: ask the vendor to compact and append its answer, with the block that it wrote, instead. A
+    client that cannot do so splices.
+    """
 
     action: Annotated[str, Open(("none", "elide", "splice", "vendorCompaction", "impossible"))]
     """What to do."""
@@ -258,10 +263,11 @@ class PlanSpliceResult:
     cache: PlanCache | None
     """What it does to a prompt cache."""
     stale_reasoning: Sequence[EntryId]
-    """Kept entries whose signed reasoning the vendor will no longer accept."""
+    """Kept entries whose signed reasoning the vendor will no longer accept after a splice or an elision."""
     relaxed: Sequence[str]
     """Which of `allow` was needed."""
     shortfall: Count
     """By how many tokens the target is missed."""
     warnings: Sequence[str]
-    """What a careful client wants to know."""
+    """What a careful client wants to know: `reasoning_lost_in_open_turn`; `pins_into_instructions`, since a vendor that
+    compacts reads nothing before its own block, so that pinned entries belong into what it is asked for."""

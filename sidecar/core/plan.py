@@ -7,6 +7,8 @@ Rules (tokens.md §4):
 - The smallest cut that reaches the target at the strictest level wins; then what `allow` names is relaxed, in order.
 - Where nothing reaches the target, the deepest cut is the best effort, unless it saves too little to be worth the lost
   prompt cache.
+- Where the vendor compacts by itself and a splice would cost reasoning that only its own compaction keeps, the plan is
+  the splice's under the name `vendorCompaction` (§5): a client may do either.
 - The planner calls no model and changes nothing; a client carries the plan out with `history/splicePrefix`.
 
 Guard: `tests/core/test_plan.py` (27 properties) and `tests/core/test_plan_mutations.py`.
@@ -63,6 +65,8 @@ class Request:
     elision: ElisionRules = ElisionRules()
     binds_reasoning: bool = False
     """Whether the vendor refuses signed reasoning whose prefix has changed."""
+    vendor_compacts: bool = False
+    """Whether the vendor has a compaction of its own, which keeps reasoning that a splice would cost."""
 
 
 @frozen(kw_only=True)
@@ -368,10 +372,17 @@ def _splice(survey: _Survey, cut: int, relaxed: tuple[Relaxation, ...], before: 
     in_turn = survey.turns[-1] if survey.turns else 0
     is_open = isinstance(entries[-1].message, Tool) or bool(entries[-1].tool_calls)
     lost = is_open and any(index >= in_turn for index in stale)
+    # A vendor that binds reasoning to its prefix refuses what is kept behind the cut; the others lose what is cut off.
+    costs_reasoning = stale if request.binds_reasoning else _signed(survey, dropped)
+    by_vendor = request.vendor_compacts and bool(costs_reasoning)
+    warnings = ["reasoning_lost_in_open_turn"] if lost and not by_vendor else []
+    if by_vendor and carry:
+        # The vendor reads nothing before its own block, so that what is pinned has to be asked for (tokens.md §4.3).
+        warnings.append("pins_into_instructions")
     summaries = [index for index in dropped if isinstance(entries[index].message, Summary)]
     turns = [start for start in survey.turns if start >= cut]
     return Plan(
-        action="splice",
+        action="vendorCompaction" if by_vendor else "splice",
         reason="fits" if after <= request.target else "best_effort",
         tokens=_tokens(before, after, costs),
         drop_count=cut,
@@ -388,7 +399,7 @@ def _splice(survey: _Survey, cut: int, relaxed: tuple[Relaxation, ...], before: 
         stale_reasoning=tuple(entries[index].id for index in stale),
         relaxed=relaxed,
         shortfall=max(0, after - request.target),
-        warnings=("reasoning_lost_in_open_turn",) if lost else (),
+        warnings=tuple(warnings),
     )
 
 
@@ -423,10 +434,13 @@ def _elision(survey: _Survey, relaxed: tuple[Relaxation, ...], before: int) -> P
 
 def _stale(survey: _Survey, behind: Sequence[int]) -> list[int]:
     """Return the entries behind the change whose signed reasoning the vendor no longer accepts."""
-    if not survey.request.binds_reasoning:
-        return []
+    return _signed(survey, behind) if survey.request.binds_reasoning else []
+
+
+def _signed(survey: _Survey, indices: Sequence[int]) -> list[int]:
+    """Return which of the entries hold reasoning that only its vendor can read or check."""
     found = []
-    for index in behind:
+    for index in indices:
         message = survey.entries[index].message
         if isinstance(message, Assistant) and any(part.signature or part.data for part in message.reasoning):
             found.append(index)

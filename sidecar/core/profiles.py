@@ -80,6 +80,15 @@ def drops_reasoning(vendor: str | None) -> bool:
     return vendor in data_file("model_tokens")["reasoningDropped"]["vendors"]
 
 
+def compacts_itself(vendor: str | None, *, binds_reasoning: bool) -> bool:
+    """Say whether the vendor has a compaction of its own that keeps reasoning which a splice would cost.
+
+    `binds_reasoning` says whether the model refuses signed reasoning whose prefix has changed.
+    """
+    rule = data_file("model_tokens")["compaction"].get(vendor)
+    return rule is not None and (binds_reasoning or not rule["onlyWhereReasoningIsBound"])
+
+
 def rule_for(rules: list[dict[str, Any]], profile_id: str, model: str) -> dict[str, Any]:
     """Return the first rule whose pattern finds the model, or which names the profile; the last rule names none."""
     for rule in rules:

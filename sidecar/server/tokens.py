@@ -10,6 +10,7 @@ from sidecar.core.elision import ElisionRules, check_policy
 from sidecar.core.estimators import counter
 from sidecar.core.ledger import Estimate
 from sidecar.core.plan import KEEP_TURNS, RELAXATIONS, SUMMARY_TOKENS, Plan, Request, thresholds
+from sidecar.core.profiles import compacts_itself
 from sidecar.core.usage import input_tokens
 from sidecar.server.history import conditions
 from sidecar.service import Applied, Question, Session
@@ -65,7 +66,7 @@ class TokenHandlers:
         if question.vendor is not None:
             projection = wire.get_vendor(question.vendor)
             binds = bool(capabilities_of(projection.id, projection.capabilities, params.model).preserved_thinking)
-        request = _request(params, binds)
+        request = _request(params, binds, compacts_itself(question.vendor, binds_reasoning=binds))
         version, plan, found = await self._session.plan_splice(
             params.history, question, request, version=params.version
         )
@@ -98,7 +99,7 @@ def _question(estimator: str | None, vendor: str | None, model: str | None) -> Q
     return Question(counter=counter(estimator, known, model), vendor=known, model=model)
 
 
-def _request(params: t.PlanSpliceParams, binds_reasoning: bool) -> Request:
+def _request(params: t.PlanSpliceParams, binds_reasoning: bool, vendor_compacts: bool) -> Request:
     budget, keep, elide = params.budget, params.keep_last or t.KeepLast(), params.elide or t.ElidePolicy()
     trigger, target, min_savings = thresholds(
         window=budget.window,
@@ -125,6 +126,7 @@ def _request(params: t.PlanSpliceParams, binds_reasoning: bool) -> Request:
             clear_at_least=_or(elide.clear_at_least, given.clear_at_least),
         ),
         binds_reasoning=binds_reasoning,
+        vendor_compacts=vendor_compacts,
     )
 
 
@@ -147,7 +149,7 @@ def _planned(version: int, plan: Plan, found: Estimate, request: Request) -> t.P
         must_keep=[t.MustKeep(id=each.id, why=each.why) for each in plan.must_keep],
         previous_summary=plan.previous_summary,
         summary=t.PlanSummary(role="user", max_tokens=request.summary_tokens, insert_after=plan.insert_after)
-        if plan.action == "splice"
+        if plan.action in ("splice", "vendorCompaction")
         else None,
         tokens=t.PlanTokens(
             before=tokens.before,

@@ -34,6 +34,10 @@ class Case:
         return self.costs.overhead + sum(self.costs.counts)
 
 
+CUTS = ("splice", "vendorCompaction")
+"""Actions that cut a prefix off; which of the two does it changes nothing else."""
+
+
 # --- cases ------------------------------------------------------------------------------------------------------------
 
 
@@ -101,6 +105,7 @@ def make_case(dice: Random) -> Case:
         allow=tuple(dice.sample(allowed, dice.randrange(4))),
         elision=ElisionRules(keep_results=dice.randrange(3), keep_turns=dice.randrange(2), clear_at_least=100),
         binds_reasoning=dice.random() < 0.5,
+        vendor_compacts=dice.random() < 0.5,
     )
     costs = Costs(counts=tuple(counts), elided_counts=tuple(elided), overhead=overhead, spread=0.1)
     return Case(entries=tuple(entries), costs=costs, request=request)
@@ -184,7 +189,7 @@ def index_of(case: Case, ids: Any) -> list[int]:
 def applied(case: Case, plan: Plan) -> list[str]:
     """Ids of the list after the plan, with `*` for the summary."""
     rest = [entry.id for entry in case.entries[plan.drop_count :]]
-    return [*plan.head, *plan.carry, "*", *rest] if plan.action == "splice" else [entry.id for entry in case.entries]
+    return [*plan.head, *plan.carry, "*", *rest] if plan.action in CUTS else [entry.id for entry in case.entries]
 
 
 def head_of(case: Case) -> int:
@@ -229,7 +234,7 @@ def p03_under_trigger_is_none(planner: Planner, case: Case) -> None:
 def p04_cut_is_inside(planner: Planner, case: Case) -> None:
     """A splice drops something and never everything."""
     plan = case.plan(planner)
-    if plan.action == "splice":
+    if plan.action in CUTS:
         assert 0 < plan.drop_count < len(case.entries)
 
 
@@ -242,7 +247,7 @@ def p05_no_link_crosses_the_cut(planner: Planner, case: Case) -> None:
 def p06_nothing_is_lost_silently(planner: Planner, case: Case) -> None:
     """Head, carry and drop together are exactly the prefix."""
     plan = case.plan(planner)
-    if plan.action == "splice":
+    if plan.action in CUTS:
         parts = [*plan.head, *plan.carry, *plan.drop]
         assert sorted(parts) == sorted(entry.id for entry in case.entries[: plan.drop_count])
 
@@ -251,7 +256,7 @@ def p07_system_stays_first(planner: Planner, case: Case) -> None:
     """Leading system entries stay first and in place."""
     plan = case.plan(planner)
     lead = [entry.id for entry in case.entries[: head_of(case)]]
-    if plan.action == "splice":
+    if plan.action in CUTS:
         assert list(plan.head) == lead
         assert applied(case, plan)[: len(lead)] == lead
 
@@ -263,7 +268,7 @@ def p08_pins_survive(planner: Planner, case: Case) -> None:
     for index in must_stay(case):
         entry = case.entries[index]
         assert entry.id in kept
-        if plan.action == "splice" and index < plan.drop_count and index >= head_of(case):
+        if plan.action in CUTS and index < plan.drop_count and index >= head_of(case):
             assert entry.id in {each.id for each in plan.must_keep}
 
 
@@ -286,7 +291,7 @@ def p10_open_calls_stay(planner: Planner, case: Case) -> None:
 def p11_tail_starts_well(planner: Planner, case: Case) -> None:
     """The tail starts with a user or an assistant entry and says so."""
     plan = case.plan(planner)
-    if plan.action == "splice":
+    if plan.action in CUTS:
         assert plan.tail is not None
         first = case.entries[plan.drop_count]
         assert plan.tail.first == first.id
@@ -298,7 +303,7 @@ def p12_keep_last_is_honoured(planner: Planner, case: Case) -> None:
     """The newest turns and tokens stay; only what `relaxed` names gives way, and that only as allowed."""
     plan = case.plan(planner)
     assert set(plan.relaxed) <= set(case.request.allow)
-    if plan.action == "splice":
+    if plan.action in CUTS:
         turns = turn_indices(case.entries)
         if case.request.keep_turns and "fewerTurns" not in plan.relaxed:
             assert len(turns) >= case.request.keep_turns
@@ -324,7 +329,7 @@ def p13_after_is_the_exact_sum(planner: Planner, case: Case) -> None:
 def p14_it_is_worth_it(planner: Planner, case: Case) -> None:
     """A plan that changes something saves something, and no less than asked for."""
     plan = case.plan(planner)
-    if plan.action in ("splice", "elide"):
+    if plan.action in (*CUTS, "elide"):
         assert plan.tokens.after < plan.tokens.before
         assert plan.tokens.before - plan.tokens.after >= case.request.min_savings
 
@@ -332,7 +337,7 @@ def p14_it_is_worth_it(planner: Planner, case: Case) -> None:
 def p15_fits_means_fits(planner: Planner, case: Case) -> None:
     """`fits`, being within the target and a shortfall of 0 are the same thing."""
     plan = case.plan(planner)
-    if plan.action in ("splice", "elide"):
+    if plan.action in (*CUTS, "elide"):
         within = plan.tokens.after <= case.request.target
         assert (plan.reason == "fits") == within == (plan.shortfall == 0)
         assert plan.shortfall == max(0, plan.tokens.after - case.request.target)
@@ -360,7 +365,7 @@ def p18_the_prefix_is_untouched(planner: Planner, case: Case) -> None:
         first = plan.cache.first_changed
         old, new = [entry.id for entry in case.entries], applied(case, plan)
         assert new[:first] == old[:first]
-        assert new[first] != old[first] if plan.action == "splice" else old[first] == plan.elide[0]
+        assert new[first] != old[first] if plan.action in CUTS else old[first] == plan.elide[0]
         assert plan.cache.prefix_tokens_kept == case.costs.overhead + sum(case.costs.counts[:first])
         assert plan.cache.tokens_rewritten == max(0, plan.tokens.after - plan.cache.prefix_tokens_kept)
 
@@ -375,7 +380,7 @@ def p19_later_appends_survive(planner: Planner, case: Case) -> None:
 def p20_no_loop(planner: Planner, case: Case) -> None:
     """Planning again after a splice that fits gives no further plan."""
     plan = case.plan(planner)
-    if plan.action == "splice" and plan.reason == "fits":
+    if plan.action in CUTS and plan.reason == "fits":
         old = {entry.id: (entry, count) for entry, count in zip(case.entries, case.costs.counts, strict=True)}
         summary = Entry(message=Summary("s"), id="*"), case.request.summary_tokens
         rest = [old.get(each, summary) for each in applied(case, plan)]
@@ -388,7 +393,7 @@ def p21_a_larger_budget_drops_no_more(planner: Planner, case: Case) -> None:
     """Raising the target never deepens the cut."""
     larger = case.plan(planner, target=case.request.target + 150, trigger=case.request.trigger + 150)
     plan = case.plan(planner)
-    if plan.action == "splice" or larger.action == "splice":
+    if plan.action in CUTS or larger.action in CUTS:
         assert larger.drop_count <= plan.drop_count or plan.action == "none" or plan.action == "elide"
 
 
@@ -396,7 +401,7 @@ def p22_keeping_more_turns_drops_no_more(planner: Planner, case: Case) -> None:
     """Asking for one more turn to stay never deepens the cut."""
     plan = case.plan(planner, allow=())
     more = case.plan(planner, allow=(), keep_turns=case.request.keep_turns + 1)
-    if plan.action == "splice" and more.action == "splice":
+    if plan.action in CUTS and more.action in CUTS:
         assert more.drop_count <= plan.drop_count
     if plan.action == "impossible":
         assert more.action == "impossible"
@@ -421,7 +426,7 @@ def p24_calls_stay_with_their_results(planner: Planner, case: Case) -> None:
 def p25_never_only_summaries(planner: Planner, case: Case) -> None:
     """What is dropped is never summaries only, and the newest of them is named for merging."""
     plan = case.plan(planner)
-    if plan.action == "splice":
+    if plan.action in CUTS:
         dropped = [case.entries[index] for index in index_of(case, plan.drop)]
         summaries = [entry.id for entry in dropped if isinstance(entry.message, Summary)]
         assert len(summaries) < len(dropped)
@@ -437,7 +442,7 @@ def p26_lists_are_in_history_order(planner: Planner, case: Case) -> None:
         index_of(case, [each.id for each in plan.must_keep])
     )
     assert plan.insert_after == ([*plan.head, *plan.carry] or [None])[-1]
-    if plan.action == "splice" and case.request.binds_reasoning:
+    if plan.action in CUTS and case.request.binds_reasoning:
         first = plan.cache.first_changed if plan.cache else 0
         kept = set(applied(case, plan))
         signed = [entry.id for index, entry in enumerate(case.entries) if index > first and entry.id in kept
@@ -471,14 +476,14 @@ def p27_no_smaller_cut_would_do(planner: Planner, case: Case) -> None:
             fitting.append(cut)
     if plan.action == "impossible":
         assert not possible
-    if fitting and plan.action == "splice":
+    if fitting and plan.action in CUTS:
         assert plan.drop_count == fitting[0]
         assert plan.relaxed == ()
     if fitting and plan.action == "none":
         gone = [i for i in range(head, fitting[0]) if i not in stay]
         saved = sum(counts[i] for i in gone) - request.summary_tokens
         assert saved <= 0 or saved < request.min_savings
-    if plan.action == "splice" and not fitting and plan.reason == "best_effort":
+    if plan.action in CUTS and not fitting and plan.reason == "best_effort":
         assert not plan.relaxed or possible == [] or plan.drop_count > possible[-1]
 
 

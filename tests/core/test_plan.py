@@ -6,13 +6,14 @@ import time
 from random import Random
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecar.core.errors import InvalidParams
 from sidecar.core.estimators import DEFAULT
 from sidecar.core.measures import Measure, measure
-from sidecar.core.messages import Entry, ToolCall
+from sidecar.core.messages import Assistant, Entry, Reasoning, ToolCall
 from sidecar.core.plan import Costs, Request, plan_splice, thresholds
 from tests.core.plan_properties import PROPERTIES, Case, make_case
 
@@ -49,6 +50,8 @@ def test_cases_reach_every_answer() -> None:
         ("none", "savings_too_small"),
         ("splice", "fits"),
         ("splice", "best_effort"),
+        ("vendorCompaction", "fits"),
+        ("vendorCompaction", "best_effort"),
         ("elide", "fits"),
         ("impossible", "no_cut_point"),
         ("impossible", "nothing_droppable"),
@@ -57,10 +60,27 @@ def test_cases_reach_every_answer() -> None:
     assert {relaxed for plan in plans for relaxed in plan.relaxed} == {"elide", "step", "fewerTurns"}
 
 
+@settings(max_examples=300, deadline=None)
+@given(case=CASES)
+def test_a_vendor_compacts_where_a_splice_would_cost_reasoning(case: Case) -> None:
+    """The plan is that of the splice, by another name exactly where signed reasoning would be lost."""
+    own = case.plan(plan_splice, vendor_compacts=False)
+    by_vendor = case.plan(plan_splice, vendor_compacts=True)
+    changed = set(own.stale_reasoning if case.request.binds_reasoning else own.drop)
+    signed = {
+        entry.id
+        for entry in case.entries
+        if isinstance(entry.message, Assistant) and any(part.signature for part in entry.message.reasoning)
+    }
+    if own.action != "splice" or not changed & signed:
+        assert by_vendor == own
+        return
+    warnings = ("pins_into_instructions",) if own.carry else ()
+    assert by_vendor == evolve(own, action="vendorCompaction", warnings=warnings)
+
+
 def test_a_cut_in_a_live_tool_loop_warns() -> None:
     """Where the vendor binds reasoning to its prefix, a cut inside the open turn says what is lost."""
-    from sidecar.core.messages import Assistant, Reasoning
-
     entries = [Entry.user("go")]
     for number in range(6):
         call = ToolCall(id=f"c{number}", name="t", arguments="{}")

@@ -44,7 +44,7 @@ MUTATIONS = {
     "relaxation not told": ("plan", 'relaxed = (*relaxed, "fewerTurns")', "pass"),
     "best effort shallow": ("plan", "level.deepest > deepest.deepest", "level.deepest < deepest.deepest"),
     "cache border too late": ("plan", "first_changed = dropped[0]", "first_changed = dropped[-1]"),
-    "stale reasoning forgotten": ("plan", "    if not survey.request.binds_reasoning:", "    if True:"),
+    "stale reasoning forgotten": ("plan", "if survey.request.binds_reasoning else []", "if False else []"),
     "oldest summary instead of the newest": ("plan", "entries[summaries[-1]]", "entries[summaries[0]]"),
     "elision short of the target": ("plan", "or after > request.target or", "or"),
     "turns of the tail miscounted": ("plan", "if start >= cut]", "if start > cut]"),

@@ -217,6 +217,56 @@ def test_a_plan_is_carried_out_by_a_splice(sidecar: Process) -> None:
     assert sidecar.error("history/planSplice", **params, version=plan["version"])["code"] == 1003
 
 
+def test_of_two_carried_out_plans_one_holds(sidecar: Process) -> None:
+    """Two clients with plans of one version: one splice succeeds, the other is told, and nothing is dropped twice."""
+    call = sidecar.result
+    entries: list[dict[str, Any]] = []
+    for number in range(12):
+        entries.append(user(f"question {number} " + "word " * 200, id=f"u{number}"))
+        entries.append({"id": f"a{number}", "message": {"role": "assistant", "content": "a"}})
+    version = call("history/append", history="plan/two", entries=entries)["version"]
+    params = {"history": "plan/two", "budget": {"trigger": 1000, "target": 900}, "summaryTokens": 50}
+    plans = [call("history/planSplice", **params, version=version) for _ in range(2)]
+    assert plans[0] == plans[1]
+    splice = {"history": "plan/two", "dropCount": plans[0]["dropCount"], "carry": plans[0]["head"] + plans[0]["carry"]}
+    done = call("history/splicePrefix", **splice, summary="mine", ifPrefix=version)
+    late = sidecar.error("history/splicePrefix", **splice, summary="theirs", ifPrefix=version)
+    assert (late["code"], late["data"]["kind"]) == (1003, "versionMismatch")
+    assert done["dropped"] == plans[0]["dropCount"] > 0
+    ids = [entry["id"] for entry in call("history/snapshot", history="plan/two")["entries"]]
+    assert ids[1:] == [entry["id"] for entry in entries[done["dropped"] :]]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model", "action"),
+    [
+        ("anthropic", "claude-opus-5-5", "vendorCompaction"),
+        ("anthropic", "claude-opus-4-5", "splice"),
+        ("bedrock", "claude-opus-5-5", "splice"),
+        ("openai-responses", "gpt-5.4", "vendorCompaction"),
+        ("openai-chat", "gpt-5.4", "splice"),
+        (None, None, "splice"),
+    ],
+)
+def test_a_vendor_that_compacts_itself_is_preferred(
+    sidecar: Process, vendor: str | None, model: str | None, action: str
+) -> None:
+    """Where a splice would cost signed reasoning and the vendor's compaction keeps it, the plan says so."""
+    history = f"plan/vendor/{vendor}/{model}"
+    entries: list[dict[str, Any]] = []
+    for number in range(12):
+        reasoning = [{"text": "so", "signature": "c2ln", "vendor": vendor or "anthropic"}]
+        entries.append(user(f"question {number} " + "word " * 200, id=f"u{number}"))
+        entries.append({"id": f"a{number}", "message": {"role": "assistant", "content": "a", "reasoning": reasoning}})
+    sidecar.result("history/append", history=history, entries=entries)
+    params: dict[str, Any] = {"history": history, "budget": {"trigger": 1000, "target": 900}, "pinned": ["u0"]}
+    named = {} if vendor is None else {"vendor": vendor, "model": model}
+    plan = sidecar.result("history/planSplice", **params, **named, summaryTokens=50)
+    assert (plan["action"], plan["carry"]) == (action, ["u0"])
+    assert plan["warnings"] == (["pins_into_instructions"] if action == "vendorCompaction" else [])
+    assert plan["summary"]["maxTokens"] == 50 and plan["dropCount"] > 0
+
+
 def test_plans_refuse_to_guess(sidecar: Process) -> None:
     """Shares need a window, a reserve must leave room, and an absent history is told."""
     sidecar.result("history/append", history="plan/small", entries=[user("x")])
