@@ -26,7 +26,7 @@ from sidecar.store.words import Phrase
 
 _SKIM = msgspec.json.Decoder(msgspec.Raw)
 
-_HISTORY = (
+HISTORY_COLUMNS = (
     "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
     " base_estimate, calibration, title, tags, metadata, created_at, updated_at"
 )
@@ -43,7 +43,7 @@ KEPT_LAYOUTS = 256
 LOOKED_UP = 500
 """How many entry ids one statement looks for."""
 
-FIND_HISTORY = f"SELECT {_HISTORY} FROM history WHERE name = ? AND live = 1"
+FIND_HISTORY = f"SELECT {HISTORY_COLUMNS} FROM history WHERE name = ? AND live = 1"
 _LOOKUP = "SELECT id, body FROM entry WHERE key = ? ORDER BY id"
 _RECALL = "SELECT digest, result FROM operation WHERE name = ? AND operation_id = ?"
 ADD_ENTRY = "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -225,7 +225,7 @@ class SqlTransaction(ABC):
     def _lookup(self, log: int, entry_id: str) -> list[int]:
         mask = (1 << SHIFT) - 1
         found = []
-        for row_id, body in self._run(_LOOKUP, (_id_key(log, entry_id),)):
+        for row_id, body in self._run(_LOOKUP, (id_key(log, entry_id),)):
             # 64-bit keys can collide; the body decides.
             if row_id >> SHIFT == log and json.loads(_sound(body))["id"] == entry_id:
                 found.append(row_id & mask)
@@ -236,7 +236,7 @@ class SqlTransaction(ABC):
         for start in range(0, len(entry_ids), LOOKED_UP):
             keys: dict[int, list[str]] = {}
             for entry_id in entry_ids[start : start + LOOKED_UP]:
-                keys.setdefault(_id_key(log, entry_id), []).append(entry_id)
+                keys.setdefault(id_key(log, entry_id), []).append(entry_id)
             marks = ",".join("?" * len(keys))
             for (key,) in self.rows(f"SELECT DISTINCT key FROM entry WHERE key IN ({marks})", list(keys)):
                 for entry_id in keys[key]:
@@ -259,7 +259,8 @@ class SqlTransaction(ABC):
             values += after
         order = "name" if column == "name" else f"{column} DESC, name DESC"
         found = self.rows(
-            f"SELECT {_HISTORY} FROM history WHERE live = 1 AND {where} ORDER BY {order} LIMIT ?", (*values, limit)
+            f"SELECT {HISTORY_COLUMNS} FROM history WHERE live = 1 AND {where} ORDER BY {order} LIMIT ?",
+            (*values, limit),
         )
         return [history_row(row) for row in found]
 
@@ -293,7 +294,7 @@ class SqlTransaction(ABC):
 
     def shown_by(self, log: int) -> list[HistoryRow]:
         found = self.rows(
-            f"SELECT {_HISTORY} FROM history WHERE live = 1"
+            f"SELECT {HISTORY_COLUMNS} FROM history WHERE live = 1"
             " AND (hid = ? OR hid IN (SELECT hid FROM borrow WHERE log = ?)) ORDER BY name",
             (log, log),
         )
@@ -303,7 +304,7 @@ class SqlTransaction(ABC):
 
     def lives(self, name: str | None) -> list[tuple[HistoryRow, bool]]:
         where, values = ("", ()) if name is None else (" WHERE name = ?", (name,))
-        found = self.rows(f"SELECT {_HISTORY}, live FROM history{where} ORDER BY hid", values)
+        found = self.rows(f"SELECT {HISTORY_COLUMNS}, live FROM history{where} ORDER BY hid", values)
         return [(history_row(row[:-1]), row[-1] == 1) for row in found]
 
     def count_versions(self, hid: int, below: int) -> int:
@@ -416,7 +417,7 @@ class SqlTransaction(ABC):
         return self._recall(name, operation_id)
 
     def _recall(self, name: str, operation_id: str) -> tuple[bytes, bytes] | None:
-        found: list[tuple[bytes, bytes]] = self._run(_RECALL, (name, _word(operation_id)))
+        found: list[tuple[bytes, bytes]] = self._run(_RECALL, (name, word(operation_id)))
         return found[0] if found else None
 
     def remember(self, name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> None:
@@ -456,7 +457,7 @@ class SqlTransaction(ABC):
 def entry_values(hid: int, row: EntryRow) -> tuple[Any, ...]:
     """Return the values of `ADD_ENTRY`."""
     return (
-        hid << SHIFT | row.seq, _id_key(hid, row.entry_id), row.layout, row.marks, row.role,
+        hid << SHIFT | row.seq, id_key(hid, row.entry_id), row.layout, row.marks, row.role,
         row.estimate, row.cumulative, row.measure, row.body, blobs.pack(row.places),
     )  # fmt: skip
 
@@ -467,7 +468,7 @@ def history_values(row: HistoryRow) -> tuple[Any, ...]:
     return (
         row.version, row.layout, row.len, row.tail, row.cumulative, row.estimate, row.marks,
         base and base.tokens, base and base.version, base and base.len, base and base.estimate,
-        _text(row.calibration), _word(row.title), _text(list(row.tags)), _text(dict(row.metadata)),
+        _text(row.calibration), word(row.title), _text(list(row.tags)), _text(dict(row.metadata)),
         row.updated_at, row.hid,
     )  # fmt: skip
 
@@ -476,17 +477,17 @@ def change_values(record: VersionRecord, writer: int) -> tuple[Any, ...]:
     """Return the values of `ADD_CHANGE`."""
     return (
         record.hid, record.version, record.previous, record.kind, record.layout, record.len, record.marks,
-        record.at, _word(record.actor), _word(record.operation_id), record.renamed_from, writer,
+        record.at, word(record.actor), word(record.operation_id), record.renamed_from, writer,
     )  # fmt: skip
 
 
 def operation_values(name: str, operation_id: str, digest: bytes, result: bytes, at: int) -> tuple[Any, ...]:
     """Return the values of `ADD_OPERATION`."""
-    return name, _word(operation_id), digest, result, at
+    return name, word(operation_id), digest, result, at
 
 
 def history_row(row: Sequence[Any]) -> HistoryRow:
-    """Read the columns of `_HISTORY`."""
+    """Read the columns of `HISTORY_COLUMNS`."""
     (hid, name, version, layout, length, tail, cumulative, estimate, marks, tokens, base_version, base_len,
      base_estimate, calibration, title, tags, metadata, created_at, updated_at) = row  # fmt: skip
     found = HistoryRow(
@@ -523,7 +524,8 @@ def _text(value: Any) -> str | None:
     return json.dumps(value, separators=(",", ":")) if value else None
 
 
-def _word(value: str | None) -> str | None:
+def word(value: str | None) -> str | None:
+    """Write free text as it is stored."""
     return None if value is None else json.dumps(value)
 
 
@@ -531,7 +533,8 @@ def _unword(value: str | None) -> Any:
     return None if value is None else json.loads(value)
 
 
-def _id_key(hid: int, entry_id: str) -> int:
+def id_key(hid: int, entry_id: str) -> int:
+    """Return the key under which the index of entries has an entry id of a log."""
     digest = hashlib.blake2b(b"%d:%s" % (hid, entry_id.encode("utf-8", "surrogatepass")), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 

@@ -1,8 +1,8 @@
 """`PostgresStore`: the same store in a PostgreSQL database.
 
 Rules:
-- One writer thread with one connection; a batch is one transaction, each mutation in a savepoint. A batch locks its
-  histories in name order first, so that two processes cannot wait for each other.
+- One writer thread with one connection. The plain appends of a batch are one statement (`appending`), what is left is
+  one transaction. Both lock histories in name order, so that two processes cannot wait for each other.
 - Reads run on a pool of connections in worker threads, each in one REPEATABLE READ transaction.
 - After a commit one NOTIFY without payload, at most one per `NOTIFY_SECONDS` and process: NOTIFY inside the
   transaction takes a database-wide lock and costs up to four fifths of the rate (storage evidence). A listener thread
@@ -27,10 +27,11 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sidecar.core.errors import SidecarError, StorageCorrupt, StorageReadOnly, StorageUnavailable
 from sidecar.store import logic
-from sidecar.store.base import Applied, Fork, Listener, Mutation, Rename
+from sidecar.store.base import Applied, Listener, Mutation
 from sidecar.store.front import StoreFront
+from sidecar.store.postgres.appending import Appender, names_of
 from sidecar.store.postgres.schema import migrate
-from sidecar.store.postgres.transaction import PostgresTransaction
+from sidecar.store.postgres.transaction import PostgresTransaction, PostgresWriting
 from sidecar.store.transaction import Reader, Transaction
 from sidecar.store.writer import Work, Writer
 
@@ -55,6 +56,7 @@ class PostgresStore(StoreFront):
         super().__init__()
         self._dsn = dsn
         self._identity = secrets.randbits(62)
+        self._appender = Appender(self._identity)
         self._stopping = threading.Event()
         self._listener: threading.Thread | None = None
         self._bell: asyncio.TimerHandle | None = None
@@ -70,8 +72,7 @@ class PostgresStore(StoreFront):
 
     def _open(self) -> None:
         with _translated():
-            self._connection = self._connect()
-            migrate(self._connection)
+            migrate(self._connect_writer())
             self._pool = ConnectionPool(
                 self._dsn,
                 min_size=1,
@@ -100,6 +101,11 @@ class PostgresStore(StoreFront):
     def _connect(self) -> psycopg.Connection[Any]:
         return psycopg.connect(self._dsn, autocommit=True, **_SETTINGS)
 
+    def _connect_writer(self) -> psycopg.Connection[Any]:
+        self._connection = self._connect()
+        self._tx = PostgresWriting(self._connection, self._identity)
+        return self._connection
+
     async def _run(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._threads, work)
 
@@ -120,38 +126,63 @@ class PostgresStore(StoreFront):
 
     def _commit(self, mutations: Sequence[Mutation | Work]) -> Sequence[Any]:
         """One batch on the writer thread."""
+        done: dict[int, Any] = {}
+        left = list(range(len(mutations)))
+        error: BaseException | None = None
         for attempt in range(TRIES):
             try:
                 with _translated():
-                    if self._connection is None or self._connection.closed:
-                        self._connection = self._connect()
-                    return self._batch(self._connection, mutations)
+                    connection = self._connection
+                    if connection is None or connection.closed:
+                        connection = self._connect_writer()
+                    if not attempt:
+                        done |= self._appender.run(connection, mutations)
+                        left = [number for number in left if number not in done]
+                    if left:
+                        done |= zip(left, self._batch(connection, [mutations[n] for n in left]), strict=True)
+                    break
             except _TryAgain:
-                if attempt == TRIES - 1:
-                    return [StorageUnavailable("the database is busy", ENGINE, detail="busy")] * len(mutations)
-            except SidecarError as error:
-                return [error] * len(mutations)
-            except Exception as error:  # noqa: BLE001 - a defect must fail its batch, not end the writer thread
-                return [error] * len(mutations)
-        raise AssertionError("unreachable")
+                error = StorageUnavailable("the database is busy", ENGINE, detail="busy")
+            except SidecarError as failure:
+                error = failure
+                break
+            except Exception as defect:  # noqa: BLE001 - a defect must fail its batch, not end the writer thread
+                error = defect
+                break
+        return [done.get(number, error) for number in range(len(mutations))]
 
-    def _batch(self, connection: psycopg.Connection[Any], mutations: Sequence[Mutation | Work]) -> list[Any]:
-        results: list[Any] = []
-        tx = PostgresTransaction(connection, self._identity, locks=True)
-        with connection.transaction():
-            if len(mutations) > 1:
-                _lock(tx, mutations)
-            for mutation in mutations:
-                # A batch of one needs no savepoint of its own: refusing it rolls the transaction back.
-                try:
-                    with connection.transaction() if len(mutations) > 1 else contextlib.nullcontext():
-                        results.append(mutation.run(tx) if isinstance(mutation, Work) else logic.apply(tx, mutation))
-                except SidecarError as error:
-                    results.append(error)
-                    tx.forget()
-                    if len(mutations) == 1:
-                        raise psycopg.Rollback from None
+    def _batch(self, connection: psycopg.Connection[Any], jobs: Sequence[Mutation | Work]) -> list[Any]:
+        """What the function does not do, in one transaction."""
+        tx = self._tx
+        try:
+            with connection.transaction():
+                tx.begin(foreign_commits=True)
+                if len(jobs) > 1:
+                    mutations = [job for job in jobs if isinstance(job, Mutation)]
+                    for name in sorted(set[str]().union(*map(names_of, mutations))):
+                        tx.find(name)
+                results = [self._run_job(job) for job in jobs]
+                tx.finish()
+        except BaseException:
+            tx.forget()
+            raise
         return results
+
+    def _run_job(self, job: Mutation | Work) -> Any:
+        """Carry out one job inside the batch, or take it back and return why."""
+        tx = self._tx
+        tx.start_job()
+        try:
+            if isinstance(job, Work):
+                result = tx.run(job.run)
+            else:
+                result = logic.apply(tx, job)
+                self._appender.learn(tx, job, result)
+        except SidecarError as error:
+            tx.end_job(kept=False)
+            return error
+        tx.end_job(kept=True)
+        return result
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -161,7 +192,7 @@ class PostgresStore(StoreFront):
                 connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 connection.read_only = True
                 with connection.transaction():
-                    return work(PostgresTransaction(connection, self._identity, locks=False))
+                    return work(PostgresTransaction(connection, self._identity))
 
         return await self._run(run)
 
@@ -171,7 +202,7 @@ class PostgresStore(StoreFront):
         if not self._listeners:
             # Blocking once, on first use: the cursor must stand before the caller reads the version it starts from.
             with _translated(), self._pool.connection() as connection:
-                self._told = PostgresTransaction(connection, self._identity, locks=False).last_change()
+                self._told = PostgresTransaction(connection, self._identity).last_change()
             if self._listener is None:
                 self._listener = threading.Thread(target=self._listen, name="store-listener", daemon=True)
                 self._listener.start()
@@ -219,14 +250,6 @@ _SETTINGS: dict[str, Any] = {
 
 class _TryAgain(Exception):
     pass
-
-
-def _lock(tx: PostgresTransaction, jobs: Sequence[Mutation | Work]) -> None:
-    mutations = [job for job in jobs if isinstance(job, Mutation)]
-    names = {mutation.history for mutation in mutations}
-    names |= {m.operation.to for m in mutations if isinstance(m.operation, Fork | Rename)}
-    for name in sorted(names):
-        tx.find(name)
 
 
 @contextlib.contextmanager

@@ -10,9 +10,11 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, errors
 
 from sidecar.core.errors import StorageUnavailable
+from sidecar.store.postgres.functions import APPEND_ENTRIES
+from sidecar.store.steps import Step, min_writer
 
 _TABLES = """
 CREATE TABLE meta(k text COLLATE "C" PRIMARY KEY, v text NOT NULL);
@@ -58,29 +60,41 @@ CREATE TABLE words(id bigint PRIMARY KEY, words tsvector NOT NULL);
 CREATE INDEX words_index ON words USING gin(words);
 """
 
-STEPS: list[str] = [_TABLES]
+STEPS = [Step(_TABLES, additive=False), Step(APPEND_ENTRIES, additive=True)]
 SCHEMA = len(STEPS)
 _LOCK = 0x48535430  # "HST0"
 
 
-def migrate(connection: Connection[Any]) -> str:
-    """Bring the database to the newest schema, or refuse a newer one; return the store's id."""
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        present = connection.execute("SELECT to_regclass('meta') IS NOT NULL").fetchone()
-        found = 0
-        if present is not None and present[0]:
-            found = int(_meta(connection, "schema"))
-        if found > SCHEMA and int(_meta(connection, "min_writer")) > SCHEMA:
-            raise StorageUnavailable("the store was written by a newer release", "postgresql", detail="newerSchema")
-        for step in STEPS[found:]:
-            connection.execute(step.encode())
-        if found == 0:
-            _set(connection, "store_id", secrets.token_hex(8))
-        if found < SCHEMA:
-            for key in ("schema", "min_reader", "min_writer"):
-                _set(connection, key, str(SCHEMA))
-        return _meta(connection, "store_id")
+def migrate(connection: Connection[Any]) -> None:
+    """Bring the database to the newest schema, or refuse a newer one.
+
+    A role that may not do so goes on with the schema there is, as long as its rows are those of this release.
+    """
+    try:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            found = schema_of(connection)
+            if found > SCHEMA and int(_meta(connection, "min_writer")) > SCHEMA:
+                raise StorageUnavailable("the store was written by a newer release", "postgresql", detail="newerSchema")
+            for step in STEPS[found:]:
+                connection.execute(step.script.encode())
+            if found == 0:
+                _set(connection, "store_id", secrets.token_hex(8))
+            if found < SCHEMA:
+                for key, value in (
+                    ("schema", SCHEMA),
+                    *((key, min_writer(STEPS)) for key in ("min_reader", "min_writer")),
+                ):
+                    _set(connection, key, str(value))
+    except errors.InsufficientPrivilege:
+        if schema_of(connection) < min_writer(STEPS):
+            raise
+
+
+def schema_of(connection: Connection[Any]) -> int:
+    """Return the schema of the database, 0 where there is none yet."""
+    present = connection.execute("SELECT to_regclass('meta') IS NOT NULL").fetchone()
+    return int(_meta(connection, "schema")) if present is not None and present[0] else 0
 
 
 def _meta(connection: Connection[Any], key: str) -> str:

@@ -8,20 +8,19 @@ from typing import Any
 
 from psycopg import Connection, Cursor
 
+from sidecar.store.buffered import BufferedTransaction
 from sidecar.store.sql import CHANGE_OF_HISTORY, FIND_HISTORY, SHIFT, SqlTransaction, version_record
 from sidecar.store.transaction import Match, VersionRecord
 from sidecar.store.words import Phrase
 
 
 class PostgresTransaction(SqlTransaction):
-    """Reads and writes through one connection; a look-up for writing locks the history's row."""
+    """Reads and writes through one connection, each statement at once."""
 
     overriding = " OVERRIDING SYSTEM VALUE"
 
-    def __init__(self, connection: Connection[Any], writer: int, *, locks: bool) -> None:
+    def __init__(self, connection: Connection[Any], writer: int) -> None:
         super().__init__(writer)
-        if locks:
-            self.finding = f"{FIND_HISTORY} FOR UPDATE"
         self._cursor: Cursor[Any] = connection.cursor(binary=True)
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -80,6 +79,12 @@ class PostgresTransaction(SqlTransaction):
 
     def drop_words(self, first: int, last: int) -> None:
         self.rows("DELETE FROM words WHERE id >= ? AND id <= ?", (first, last))
+
+
+class PostgresWriting(BufferedTransaction, PostgresTransaction):
+    """The writer's; a look-up of a history locks its row."""
+
+    finding = f"{FIND_HISTORY} FOR UPDATE"
 
 
 @lru_cache(maxsize=256)

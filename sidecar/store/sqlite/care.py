@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 from attrs import frozen
 
-from sidecar.core.errors import InvalidParams, SidecarError, StorageCorrupt, StorageUnavailable
+from sidecar.core.errors import InvalidParams, SidecarError, StorageUnavailable
 from sidecar.store import checking
 from sidecar.store.sqlite import schema
 from sidecar.store.sqlite.failures import storage_error
@@ -87,20 +87,8 @@ def check(path: Path) -> tuple[checking.Finding, ...]:
 def backup(path: Path, target: Path) -> int:
     """Write a consistent copy to a new file and check it; return its size in bytes."""
     _refuse_existing(target)
-    part = target.with_name(target.name + ".part")
-    try:
-        with _opened(path, write=True) as connection:  # `query_only` would refuse VACUUM INTO
-            # The name must exist with its mode before there is content in it.
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            connection.execute("VACUUM INTO ?", (str(part),))
-        with _opened(part) as copy:
-            if copy.execute("PRAGMA integrity_check(1)").get != "ok":
-                raise StorageCorrupt("the copy did not read back", detail="backup")
-        part.rename(target)
-    finally:
-        part.unlink(missing_ok=True)
-        for suffix in ("-wal", "-shm"):
-            part.with_name(part.name + suffix).unlink(missing_ok=True)
+    with _opened(path, write=True) as connection:  # `query_only` would refuse VACUUM INTO
+        schema.save_as(connection, target)
     return target.stat().st_size
 
 

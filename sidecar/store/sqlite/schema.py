@@ -3,19 +3,21 @@
 Rules:
 - `entry` is clustered by history: its key is `hid << 32 | seq`, so a history is one range scan (storage evidence: 4 to
   6 times faster than a second index).
-- Forward only: `STEPS[n]` leads from schema n to n + 1, in one transaction. `meta.min_reader` and `min_writer` let an
-  older sidecar refuse what it would damage.
+- `STEPS` grow at the end and never change (`store.steps`).
 - Nobody opens the database files except through this SQLite library: a stray `close()` drops POSIX locks and can lose
   acknowledged writes. Guarded by `tests/store/test_house_rules.py`.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
+from pathlib import Path
 
 import apsw
 
-from sidecar.core.errors import StorageUnavailable
+from sidecar.core.errors import StorageCorrupt, StorageUnavailable
+from sidecar.store.steps import Step, min_writer
 
 APPLICATION_ID = 0x48535430  # "HST0"
 _TABLES = """
@@ -66,7 +68,7 @@ CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, to
 MERGE_WORDS = "INSERT INTO words(words) VALUES('optimize')"
 """Rewrites the full-text index without what was deleted from it."""
 
-STEPS: list[str] = [_TABLES]
+STEPS = [Step(_TABLES, additive=False)]
 SCHEMA = len(STEPS)
 
 
@@ -95,7 +97,10 @@ def configure(connection: apsw.Connection, *, writer: bool) -> None:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Bring the database to the newest schema, or refuse a newer one. Call it inside the turn."""
+    """Bring the database to the newest schema, or refuse a newer one. Call it inside the turn.
+
+    Before a step that is not additive the store is kept as it was, in a file beside it.
+    """
     execute = connection.execute
     found = int(execute("PRAGMA user_version").get)
     if found > SCHEMA:
@@ -111,10 +116,33 @@ def migrate(connection: apsw.Connection) -> None:
         execute("PRAGMA auto_vacuum=INCREMENTAL")
         execute("PRAGMA journal_mode=WAL")
         execute(f"PRAGMA application_id={APPLICATION_ID}")
+    elif found < min_writer(STEPS) and connection.filename:
+        save_as(connection, Path(f"{connection.filename}.v{found}.bak"))
     with connection:
         for step in STEPS[found:]:
-            execute(step)
+            execute(step.script)
         execute(f"PRAGMA user_version={SCHEMA}")
         execute("INSERT OR IGNORE INTO meta VALUES('store_id', ?)", (secrets.token_hex(8),))
         for key in ("min_reader", "min_writer"):
-            execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, SCHEMA))
+            execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, min_writer(STEPS)))
+
+
+def save_as(connection: apsw.Connection, target: Path) -> None:
+    """Write one consistent copy of the store and check it before it gets its name; a file of that name is replaced."""
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    try:
+        # The name must exist with its mode before there is content in it.
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        connection.execute("VACUUM INTO ?", (str(part),))
+        copy = apsw.Connection(str(part), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+        try:
+            if copy.execute("PRAGMA integrity_check(1)").get != "ok":
+                raise StorageCorrupt("the copy did not read back", detail="backup")
+        finally:
+            copy.close()
+        part.rename(target)
+    finally:
+        part.unlink(missing_ok=True)
+        for suffix in ("-wal", "-shm"):
+            part.with_name(part.name + suffix).unlink(missing_ok=True)
