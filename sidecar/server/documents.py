@@ -23,15 +23,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import evolve, field, frozen
 from lsprotocol import types
 
+from sidecar import wire
 from sidecar.core.errors import InvalidParams, SidecarError
 from sidecar.core.jsontext import Json
 from sidecar.server import documents_features as features
 from sidecar.server.documents_checks import actions, diagnostics, loss_diagnostics
-from sidecar.server.documents_hover import Views, hover_text
+from sidecar.server.documents_hover import Facts, Views, hover_text
 from sidecar.server.documents_model import FILE_SUFFIX, Document, Ruler, file_document, history_uri, parse_uri
 from sidecar.server.documents_source import read_document, version_before
 from sidecar.server.failures import Refusal, log_incident
-from sidecar.service import entry_tokens
+from sidecar.service import compute
+from sidecar.wire.base import Loss, Options, Repair
 
 if TYPE_CHECKING:
     from sidecar.server.app import SidecarServer
@@ -88,12 +90,11 @@ class Documents:
         self._server = server
         self._served: OrderedDict[str, _Served] = OrderedDict()
         self._open: set[str] = set()
-        self._checked: OrderedDict[tuple[str, int, tuple[str, ...]], list[Mapping[str, Json]]] = OrderedDict()
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._checking: dict[str, asyncio.TimerHandle] = {}
         self._refreshing: dict[str, asyncio.Task[None]] = {}
         self._listening = False
-        self._views = Views(self.call, self._tokens)
+        self._views = Views(self.call, self._changes)
         self.settings = Settings()
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -138,7 +139,7 @@ class Documents:
         """Return the document as the client has it."""
         source = self._source(uri)
         if uri.split("#", maxsplit=1)[0].endswith(FILE_SUFFIX) and source is not None:
-            return file_document(uri, source)
+            return await self._file(uri, source)
         served = self._served.get(uri)
         if served is not None and served.documents:
             if source is None:
@@ -357,10 +358,9 @@ class Documents:
         if document is None or at is None:
             return None
         try:
-            vendors = self.settings.vendors
-            violations = await self.violations(document, vendors)
-            sender = self._server.session.sender(document.history, document.spans[at].entry_id)
-            text = await hover_text(self._views, document, at, vendors, violations, sender)
+            known = await self._known(document, at)
+            vendors = self.settings.vendors if document.version else ()
+            text = await hover_text(self._views, document, at, vendors, known)
         except SidecarError:
             return None
         return types.Hover(
@@ -368,24 +368,37 @@ class Documents:
             range=self.ruler.line(document, document.spans[at].start_line),
         )
 
-    async def _tokens(self, history: str, version: int) -> list[int]:
-        """Return the estimate of every entry; the rows say it, so nothing is parsed."""
-        found = await self._server.service.store.read(history, version=version)
-        return [entry_tokens(row) for row in found.rows]
+    async def _known(self, document: Document, at: int) -> Facts:
+        history, entry_id = document.history, document.spans[at].entry_id
+        sender = self._server.session.sender(history, entry_id)
+        if document.version == 0:
+            return Facts(sender=sender)
+        store = self._server.service.store
+        # A rendered file may have been edited: where the entry stands is what the store says.
+        index = (await store.positions(history, [entry_id], document.version)).get(entry_id)
+        if index is None:
+            return Facts(sender=sender)
+        before = await store.estimate(history, 0, index, document.version)
+        tokens = await store.estimate(history, index, index + 1, document.version)
+        return Facts(sender=sender, tokens=tokens, total=before + tokens)
+
+    async def _changes(self, vendor: str, history: str, version: int) -> tuple[Sequence[Loss], Sequence[Repair]]:
+        """Project without making JSON of the payload, which is most of the cost of `wire/project`."""
+        session = self._server.session
+        newest, items = await session.items(history)
+        if newest != version:
+            _, items = await session.items(history, version)
+        with session.projections(history) as caches:
+            cache = caches.newest if caches is not None and newest == version else None
+            projected = await compute(len(items), wire.project, items, vendor, Options(), cache)
+        return projected.losses, projected.repairs
 
     async def violations(self, document: Document, vendors: Sequence[str]) -> list[Mapping[str, Json]]:
         """Return what the vendors would refuse in the history, at the version that the document shows."""
         if not vendors or document.version == 0:
             return []
-        key = (document.history, document.version, tuple(vendors))
-        known = self._checked.get(key)
-        if known is None:
-            params = {"history": document.history, "vendors": list(vendors), "atVersion": document.version}
-            answer = await self.call("wire/check", params)
-            known = self._checked[key] = list(answer["violations"])
-            while len(self._checked) > MAX_DOCUMENTS:
-                self._checked.popitem(last=False)
-        return known
+        # Shielded: who asked may be cancelled, while others wait for the same.
+        return await asyncio.shield(self._views.violations(document, vendors))
 
     async def _diagnostics(self, uri: str) -> tuple[Document | None, list[types.Diagnostic]]:
         document = await self.shown(uri)

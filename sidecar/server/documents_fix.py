@@ -14,17 +14,18 @@ from sidecar.core.errors import EntryNotFound
 from sidecar.core.jsontext import Json
 from sidecar.core.message_json import entry_from_json, entry_to_json
 from sidecar.core.messages import Entry
-from sidecar.server.documents_source import Call, read_page
+from sidecar.server.documents_source import Call, read_entries
 
-MAX_ENTRIES = 1_000_000
 MAX_FIXES = 500
 """Fixes in one change: a history that needs more is fixed by asking again."""
 
 
 async def fix_all(call: Call, history: str, vendors: Sequence[str], if_version: int | None) -> Json:
     """Apply the first fix of every violation; answer what `history/applyEdits` does, and how many fixes there were."""
-    page = await read_page(call, history, at_version=if_version, start=0, count=MAX_ENTRIES)
-    entries = list(page.entries)
+    at = await call("history/len", {"history": history})
+    version = int(at["version"]) if if_version is None else if_version
+    raw = await read_entries(call, history, start=0, count=int(at["len"]), at_version=version) if at["version"] else []
+    entries = [entry_from_json(item) for item in raw]
     edits: list[Json] = []
     tried: set[str] = set()
     fixed = 0
@@ -37,8 +38,7 @@ async def fix_all(call: Call, history: str, vendors: Sequence[str], if_version: 
         fixed += 1
         await asyncio.sleep(0)
     if not edits:
-        return {"history": history, "version": page.version, "len": page.length, "fixed": 0}
-    version = page.version if if_version is None else if_version
+        return {"history": history, "version": at["version"], "len": at["len"], "fixed": 0}
     answer = await call("history/applyEdits", {"history": history, "ifVersion": version, "edits": edits})
     return {**answer, "fixed": fixed}
 

@@ -3,7 +3,7 @@
 Rules: values only, no IO. A document is a snapshot; requests are answered against the text that the client has, never
 against a newer one. Addresses (`protocol.md` §10):
 
-    history:///<name>.md                 transcript      #<entryId> jumps, ?atVersion=N, ?start=N
+    history:///<name>.md                 transcript      #<entryId> jumps, ?atVersion=N, ?start=N or ?end=N
     history:///<name>.jsonl              stored entries, one a line
     history:///<name>.<vendor>.json      live projection
     file:///….history.md                 a rendered transcript with marks; it says itself which history it shows
@@ -34,7 +34,10 @@ from sidecar.render.marked import read_marked
 SCHEME = "history"
 FILE_SUFFIX = ".history.md"
 PAGE = 500
-"""Entries that one transcript document shows; a longer history shows its newest, and says so."""
+"""Entries that one transcript document shows at most; a longer history shows its newest, and says so."""
+
+PAGE_TOKENS = 64_000
+"""Tokens that one transcript document shows at most, beside a first entry: some 256 KB of text."""
 
 Form: TypeAlias = Literal["transcript", "raw", "projection"]
 
@@ -48,6 +51,8 @@ class Address:
     vendor: str | None = None
     at_version: int | None = None
     start: int | None = None
+    end: int | None = None
+    """The page that ends before this index; `start` goes before it, and without both it is the newest page."""
 
 
 def parse_uri(uri: str, vendors: Collection[str]) -> Address | None:
@@ -78,6 +83,7 @@ def parse_uri(uri: str, vendors: Collection[str]) -> Address | None:
         vendor=vendor,
         at_version=_number(query.get("atVersion")),
         start=_number(query.get("start")),
+        end=_number(query.get("end")),
     )
 
 
@@ -110,6 +116,8 @@ class Document:
     rows: tuple[Mapping[str, Json], ...] = ()
     vendor: str | None = None
     live: bool = True
+    is_whole: bool = True
+    """Whether it shows every entry of its version, not a page of a longer one."""
     lines: tuple[str, ...] = field(init=False, eq=False, repr=False)
 
     @lines.default

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from attrs import evolve, frozen
@@ -19,7 +20,7 @@ from sidecar.core.messages import Entry
 from sidecar.render import Span, render_markdown
 from sidecar.render.document import pretty
 from sidecar.render.escape import visible
-from sidecar.server.documents_model import PAGE, Address, Document
+from sidecar.server.documents_model import PAGE, PAGE_TOKENS, Address, Document
 
 Call = Callable[[str, dict[str, Json]], Awaitable[Json]]
 
@@ -38,54 +39,62 @@ class Page:
     rows: tuple[Mapping[str, Json], ...]
 
 
-async def read_page(call: Call, history: str, *, at_version: int | None, start: int | None, count: int) -> Page:
-    """Read `count` entries from `start`, or the newest `count`; all of one version."""
-    params: dict[str, Json] = {"history": history, "count": count}
-    params |= {"start": -count} if start is None else {"start": start}
-    params |= {} if at_version is None else {"atVersion": at_version}
+async def read_page(call: Call, address: Address) -> Page:
+    """Read the page that the address names; its rows first, since they say how many of its entries are not too much."""
+    history = address.history
+    start, count = address.start, PAGE
+    if start is None and address.end is not None:
+        start = max(0, address.end - PAGE)
+        count = address.end - start
+    params: dict[str, Json] = {"history": history, "start": -PAGE if start is None else start, "count": count}
+    params |= {} if address.at_version is None else {"atVersion": address.at_version}
     try:
-        answer = await call("history/snapshot", params)
+        outline = await call("history/outline", params)
     except HistoryNotFound:
         return Page(version=0, length=0, start=0, entries=(), raw=(), rows=())
-    version, length, first = int(answer["version"]), int(answer["len"]), int(answer.get("start") or 0)
-    raw: list[Json] = list(answer["entries"])
-    wanted = min(count, length - first)
-    while len(raw) < wanted:
-        more = await call(
-            "history/snapshot",
-            {"history": history, "start": first + len(raw), "count": wanted - len(raw), "atVersion": version},
-        )
-        if not more["entries"]:
-            break
-        raw += more["entries"]
-    rows: list[Json] = []
-    while len(rows) < len(raw):
-        outline = await call(
-            "history/outline",
-            {"history": history, "start": first + len(rows), "count": len(raw) - len(rows), "atVersion": version},
-        )
-        if not outline["data"]:
-            break
-        rows += outline["data"]
-    # The overlay of auto-injected entries is shown in a snapshot only; a document shows what is stored.
-    stored = [item for item in raw if not item.get("autoInjected")]
-    entries = tuple([entry_from_json(item) for item in stored])
+    version, length = int(outline["version"]), int(outline["len"])
+    rows = fitting(outline["data"], from_end=address.start is None)
+    first = int(rows[0]["index"]) if rows else length
+    raw = await read_entries(call, history, start=first, count=len(rows), at_version=version)
+    entries = tuple([entry_from_json(item) for item in raw])
     described = [{**row, "agent": entry.agent} for row, entry in zip(rows, entries, strict=False)]
     return Page(
         version=version,
         length=length,
         start=first,
         entries=entries[: len(described)],
-        raw=tuple(stored[: len(described)]),
+        raw=tuple(raw[: len(described)]),
         rows=tuple(described),
     )
+
+
+async def read_entries(call: Call, history: str, *, start: int, count: int, at_version: int) -> list[Json]:
+    """Read stored entries as JSON, in as many answers as the message limit wants."""
+    found: list[Json] = []
+    while len(found) < count:
+        params = {"history": history, "start": start + len(found), "count": count - len(found), "atVersion": at_version}
+        answer = await call("history/snapshot", params)
+        # The overlay of auto-injected entries is shown in a snapshot only; a document shows what is stored.
+        stored = [item for item in answer["entries"] if not item.get("autoInjected")]
+        if not stored:
+            break
+        found += stored
+    return found
+
+
+def fitting(rows: Sequence[Mapping[str, Json]], *, from_end: bool) -> list[Mapping[str, Json]]:
+    """Return the rows that one document shows: as many as `PAGE_TOKENS` allow, at least one."""
+    shown = list(reversed(rows)) if from_end else list(rows)
+    totals = accumulate(int(row["tokens"] or 0) for row in shown)
+    shown = shown[: max(1, sum(total <= PAGE_TOKENS for total in totals))]
+    return shown[::-1] if from_end else shown
 
 
 async def read_document(call: Call, uri: str, address: Address, *, with_tokens: bool = True) -> Document:
     """Read what the address names, as it is now or at its version."""
     if address.form == "projection":
         return await _projection(call, uri, address)
-    page = await read_page(call, address.history, at_version=address.at_version, start=address.start, count=PAGE)
+    page = await read_page(call, address)
     if address.form == "raw":
         lines = [dumpb(item).decode("utf-8") for item in page.raw]
         spans = [Span(entry_id=entry.id, start_line=at, end_line=at + 1) for at, entry in enumerate(page.entries)]
@@ -120,14 +129,15 @@ def _note(address: Address, page: Page) -> str | None:
     if not page.entries:
         return ABSENT_TEXT.strip()
     notes: list[str] = []
+    others = f"history:///{address.history}.md?"
     if address.at_version is not None:
         notes.append(f"version {page.version}")
+        others += f"atVersion={page.version}&"
     if page.start > 0:
-        previous = max(0, page.start - PAGE)
-        notes.append(f"{page.start} earlier entries: history:///{address.history}.md?start={previous}")
+        notes.append(f"{page.start} earlier entries: {others}end={page.start}")
     end = page.start + len(page.entries)
     if end < page.length:
-        notes.append(f"{page.length - end} later entries: history:///{address.history}.md?start={end}")
+        notes.append(f"{page.length - end} later entries: {others}start={end}")
     return f"*[{'; '.join(notes)}]*" if notes else None
 
 
@@ -148,6 +158,7 @@ def _document(
         parts=tuple(parts),
         rows=page.rows,
         live=address.at_version is None,
+        is_whole=len(page.entries) == page.length,
     )
 
 

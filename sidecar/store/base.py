@@ -485,6 +485,12 @@ class Store(Protocol):
     async def recall(self, history: str, operation_id: str) -> bytes | None:
         """Return the digest of the remembered operation that was asked of this name under this id, or `None`."""
 
+    async def estimate(self, history: str, start: int, stop: int, version: int | None = None) -> int:
+        """Return the sum of `Measure.default_estimate` over entries `start` to `stop` of a version; reads none of them.
+
+        Clamped to the version. Raises HistoryNotFound, VersionUnavailable.
+        """
+
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""
 

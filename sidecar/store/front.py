@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from sidecar.core.errors import StorageCorrupt
+from sidecar.core.layouts import cut
 from sidecar.store import logic, retention, searching
 from sidecar.store.base import Applied, Bodies, Delete, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
 from sidecar.store.cursors import make_cursor, open_cursor
@@ -106,6 +107,18 @@ class StoreFront(ABC):
         """Return the digest of a remembered operation, or `None`."""
         kept = await self._reading(lambda tx: tx.recall(history, operation_id))
         return None if kept is None else kept[0]
+
+    async def estimate(self, history: str, start: int, stop: int, version: int | None = None) -> int:
+        """Return the token sum of a part of a version, from running sums."""
+
+        def work(tx: Reader) -> int:
+            view = view_of(tx, existing(tx, history), version)
+            first, last = min(start, view.len), min(stop, view.len)
+            with _naming(history):
+                parts = cut(view.ranges, first, last)
+                return sum(tx.estimate(part.log, part.lo, part.lo + part.size) for part in parts)
+
+        return await self._reading(work)
 
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""

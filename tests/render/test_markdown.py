@@ -12,7 +12,7 @@ from render_samples import TEXT, conversation
 
 from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Entry, Image, Reasoning, ToolCall
-from sidecar.render import render_html, render_markdown
+from sidecar.render import escape, render_html, render_markdown
 from sidecar.render.escape import prose, unescape_prose, visible
 from sidecar.render.markdown import heading_role, mark_of
 
@@ -256,6 +256,20 @@ def test_prose_is_taken_back(text: str) -> None:
 def test_invisible_characters_are_spelled_out(text: str, shown: str) -> None:
     """Controls, bidirectional marks and odd line separators are seen; joiners that languages need stay."""
     assert visible(text) == shown
+
+
+def test_short_cuts_miss_nothing() -> None:
+    """What is taken as harmless without a closer look is what the closer look would leave alone."""
+    printable = "".join(filter(str.isprintable, map(chr, range(0x110000)))) + "\n\t"
+    assert escape._HIDDEN.search(printable) is None
+    assert "\r" not in printable
+
+
+@given(st.text(alphabet="a1 `\\<>&#;![](){}:/~*_x", max_size=30))
+def test_a_line_without_marks_holds_nothing_to_neutralise(line: str) -> None:
+    """Each alternative of the search needs one of the marks that are looked for first."""
+    if not any(mark in line for mark in escape._TOUCHED):
+        assert escape._INLINE.search(line) is None
 
 
 def test_media_and_opaque_reasoning_never_bring_their_bytes() -> None:

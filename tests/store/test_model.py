@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from sidecar.core.errors import EntryExists, HistoryExists, VersionMismatch, VersionUnavailable
+from sidecar.core.estimators import default_estimate
+from sidecar.core.measures import Measure
 from sidecar.core.messages import Entry
 from sidecar.store import logic, open_store
 from sidecar.store.base import (
@@ -273,6 +275,14 @@ class StoreMachine(RuleBasedStateMachine):
             assert {entry_of(row.body)[0] for row in rows if row.elided} == marks & {i for i, _ in self.now(name)}
         page = self.run(self.store.list(prefix="", cursor=None, limit=10, order_by="name"))
         assert [head.history for head in page.rows] == sorted(self.versions)
+
+    @invariant()
+    def sums_of_any_part_are_right(self) -> None:
+        for name in self.versions:
+            version, middle = self.version(name), len(self.now(name)) // 2
+            counts = [default_estimate(Measure.unpack(row.measure)) for row in self.run(self.store.read(name)).rows]
+            for start, stop in ((0, middle), (middle, middle + 1), (middle, len(counts) + 5)):
+                assert self.run(self.store.estimate(name, start, stop, version)) == sum(counts[start:stop])
 
     @invariant()
     def a_delta_from_any_version_is_right(self) -> None:

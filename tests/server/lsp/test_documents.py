@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
 import time
 import urllib.parse
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +132,33 @@ def test_a_hover_names_the_sender_where_the_connection_knows_it(tmp_path: Path) 
         time = "2023-11-14 22:13:20Z"
         assert first_lines(author) == [f"**0. user** · from `` Ada `<b>` `` · {time}", f"**1. assistant** · {time}"]
         assert first_lines(other) == [f"**0. user** · {time}", f"**1. assistant** · {time}"]
+
+
+def test_a_hover_in_a_page_reads_nothing_else(tmp_path: Path) -> None:
+    """Opening and hovering answer from the page, even where an entry outside it is damaged; vendors follow later."""
+    store = tmp_path / "long.db"
+    uri = "history:///long.md"
+    with Editor(RICH, str(store)) as editor:
+        roles = ("user", "assistant")
+        editor.append("long", *[message(f"m{number}", roles[number % 2], f"number {number}") for number in range(1200)])
+        rows = editor.result("history/outline", history="long", start=0, count=1000)["data"]
+        rows += editor.result("history/outline", history="long", start=1000, count=1000)["data"]
+        total = sum(row["tokens"] for row in rows[:1199])
+
+        def seen(text: str) -> tuple[str, list[str]]:
+            value = editor.at("hover", uri, lines_of(text, "## 1198.")[0])["contents"]["value"]
+            return value.split("\n")[2], [line.partition(": ")[2] for line in value.split("\n") if line[:2] == "- "]
+
+        text = editor.open(uri)
+        tokens = f"{rows[1198]['tokens']} tokens, {total} with all before it"
+        assert seen(text) == (tokens, ["still being worked out"] * 3)
+        editor.until(lambda: seen(text) == (tokens, ["as it is"] * 3))
+    with closing(sqlite3.connect(store)) as database, database:
+        assert database.execute("UPDATE entry SET body = x'00' WHERE id = (SELECT min(id) FROM entry)").rowcount == 1
+    with Editor(RICH, str(store)) as editor:
+        assert editor.error("wire/check", history="long")["data"]["kind"] == "storageCorrupt"
+        text = editor.open(uri)
+        assert seen(text) == (tokens, ["still being worked out"] * 3)
 
 
 def test_a_hover_cannot_be_broken_out_of(editor: Editor) -> None:
@@ -527,12 +557,42 @@ def test_long_histories_show_their_newest_page(editor: Editor) -> None:
     editor.append("long", *[message(f"m{number}", "user", f"number {number}") for number in range(1200)])
     text = editor.text("history:///long.md")
     assert lines_of(text, "## ")[0] == 4
-    assert text.split("\n")[2] == "*[700 earlier entries: history:///long.md?start=200]*"
-    assert "## 1199. user" in text
-    earlier = editor.text("history:///long.md?start=200")
-    assert "## 200. user" in earlier
-    assert "## 699. user" in earlier
-    assert "## 700. user" not in earlier
+    assert text.split("\n")[2] == "*[700 earlier entries: history:///long.md?end=700]*"
+    assert (shown(text)[0], shown(text)[-1]) == (700, 1199)
+    earlier = editor.text("history:///long.md?end=700")
+    assert (shown(earlier)[0], shown(earlier)[-1]) == (200, 699)
+    assert earlier.split("\n")[2] == (
+        "*[200 earlier entries: history:///long.md?end=200; 500 later entries: history:///long.md?start=700]*"
+    )
+    first = editor.text("history:///long.md?end=200")
+    assert (shown(first)[0], shown(first)[-1]) == (0, 199)
+    assert shown(editor.text("history:///long.md?start=1100")) == list(range(1100, 1200))
+
+
+def test_a_page_of_long_entries_is_shorter(editor: Editor) -> None:
+    """A document holds some 256 KB and at least one entry; by its links every entry is reached, forward and back."""
+    for start in range(0, 60, 10):
+        numbers = range(start, start + 10)
+        editor.append("heavy", *[message(f"m{number}", "user", "ten words " * 2_000) for number in numbers])
+    editor.append("heavy", message("huge", "user", "ten words " * 100_000), message("last", "user", "x"))
+    for links, form in (("?end=", r"earlier entries: \S+(\?end=\d+)"), ("?start=", r"later entries: \S+(\?start=\d+)")):
+        reached: set[int] = set()
+        query = "" if links == "?end=" else "?start=0"
+        while True:
+            text = editor.text(f"history:///heavy.md{query}")
+            assert len(shown(text)) == 1 or len(text) < 400_000
+            assert not reached & set(shown(text))
+            reached |= set(shown(text))
+            found = re.search(form, text)
+            if found is None:
+                break
+            query = found[1]
+        assert reached == set(range(62))
+
+
+def shown(text: str) -> list[int]:
+    """The indices of the entries of a transcript."""
+    return [int(found[1]) for found in re.finditer(r"^## (\d+)\. ", text, re.MULTILINE)]
 
 
 def test_an_entry_id_with_odd_characters_is_addressed(editor: Editor) -> None:
