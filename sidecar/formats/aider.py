@@ -54,12 +54,8 @@ def _items(text: str, facts: dict[str, Json]) -> Iterator[Item]:
 def _session(lines: list[str], ts: int | None, facts: dict[str, Json]) -> Iterator[Item]:
     strict = any(line.startswith((_USER + " ", "> ")) and line.endswith("  ") for line in lines)
     fences = [number for number, line in enumerate(lines) if line.lstrip().startswith(("```", "~~~"))]
-    fenced = {
-        number
-        for start, end in zip(fences[::2], fences[1::2], strict=False)
-        for number in range(start, end + 1)
-        if len(fences) % 2 == 0
-    }
+    pairs = zip(fences[::2], fences[1::2], strict=True) if len(fences) % 2 == 0 else ()
+    fenced = {number for start, end in pairs for number in range(start, end + 1)}
     said: list[str] = []
     answer: list[str] = []
     tool: list[str] = []

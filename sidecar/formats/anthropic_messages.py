@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json, dumps
-from sidecar.core.messages import Assistant, Block, Entry, Origin, Reasoning, System, Text, Tool, ToolCall, User
+from sidecar.core.messages import Block, Entry, Origin, Reasoning, System, Text, Tool, ToolCall, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
 from sidecar.formats.parts import (
     anthropic_block,
     anthropic_blocks,
     anthropic_thinking,
+    assistant_of,
     dict_of,
     id_of,
     json_or_text,
@@ -136,12 +137,8 @@ def _message(message: dict[str, Any], model: str | None) -> Iterator[Item]:
         else:
             blocks.append(anthropic_block(block))
     if message["role"] == "assistant":
-        made: Any = Assistant(
-            content=tuple(blocks) if blocks or not (calls or reasoning) else None,
-            reasoning=tuple(reasoning),
-            tool_calls=tuple(calls),
-            origin=Origin(vendor=VENDOR, model=text_of(message.get("model")) or model),
-        )
+        origin = Origin(vendor=VENDOR, model=text_of(message.get("model")) or model)
+        made: Any = assistant_of(blocks, reasoning, calls, origin)
     elif blocks or not results:
         made = User(tuple(blocks))
     else:

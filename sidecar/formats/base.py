@@ -247,14 +247,13 @@ def keep(entry: Entry, *, fields: Mapping[str, Json] | None = None, records: lis
     """Return the entry with source fields or records kept in its `_meta`."""
     if not fields and not records:
         return entry
-    meta = dict(entry.meta or {})
-    kept = dict(meta.get(META_KEY) or {})
+    meta = entry.meta or {}
+    own = dict(meta.get(META_KEY) or {})
     if fields:
-        kept["fields"] = {**(kept.get("fields") or {}), **fields}
+        own["fields"] = {**(own.get("fields") or {}), **fields}
     if records:
-        kept["records"] = [*(kept.get("records") or []), *records]
-    meta[META_KEY] = kept
-    return evolve(entry, meta=meta)
+        own["records"] = [*(own.get("records") or []), *records]
+    return evolve(entry, meta={**meta, META_KEY: own})
 
 
 def rest(record: Mapping[str, Json], known: frozenset[str]) -> dict[str, Json]:

@@ -135,10 +135,6 @@ def _items(nodes: dict[str, dict[str, Any]], chain: list[str], report: Report) -
             continue
         kind = tag(content, "content_type")
         blocks = _blocks(content, report)
-        entry = keep(
-            Entry(message=System(""), id=id_of(message.get("id")) or name, ts=millis(message.get("create_time"))),
-            fields={**rest(message, _KNOWN), **rest(dict_of(message.get("metadata")), frozenset())},
-        )
         hidden = dict_of(message.get("metadata")).get("is_visually_hidden_from_conversation") is True
         if (
             role == "system"
@@ -171,7 +167,9 @@ def _items(nodes: dict[str, dict[str, Any]], chain: list[str], report: Report) -
                 content=None if calls else tuple(blocks), reasoning=tuple(reasoning), tool_calls=calls, origin=origin
             )
             reasoning = []
-        yield Draft(entry=Entry(message=made, id=entry.id, ts=entry.ts, meta=entry.meta))
+        entry = Entry(message=made, id=id_of(message.get("id")) or name, ts=millis(message.get("create_time")))
+        fields = {**rest(message, _KNOWN), **rest(dict_of(message.get("metadata")), frozenset())}
+        yield Draft(entry=keep(entry, fields=fields))
     if reasoning:
         yield Draft(entry=Entry(message=Assistant(content=None, reasoning=tuple(reasoning))))
 

@@ -18,7 +18,6 @@ from typing import Any, Final
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import (
-    Assistant,
     Block,
     Entry,
     Note,
@@ -48,6 +47,7 @@ from sidecar.formats.parts import (
     anthropic_block,
     anthropic_blocks,
     anthropic_thinking,
+    assistant_of,
     dict_of,
     id_of,
     json_or_text,
@@ -247,13 +247,8 @@ class _Answer:
 
     def draft(self) -> Draft:
         """Return the entry."""
-        blocks = self._blocks
-        message = Assistant(
-            content=tuple(blocks) if blocks or not (self._calls or self._reasoning) else None,
-            reasoning=tuple(self._reasoning),
-            tool_calls=tuple(self._calls),
-            origin=Origin(vendor=VENDOR, model=self._model),
-        )
+        origin = Origin(vendor=VENDOR, model=self._model)
+        message = assistant_of(self._blocks, self._reasoning, self._calls, origin)
         fields = {**self._fields, **rest(self._message, _KNOWN_MESSAGE)}
         return Draft(entry=Entry(message=message, id=self._id, ts=self._ts, meta=kept(fields)), answer=self.key)
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Assistant, Entry, Origin, Text, User
+from sidecar.core.messages import Entry, Origin, Text, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.gemini_parts import VENDOR, Pairing, read_content
 from sidecar.formats.head import Head
-from sidecar.formats.parts import dict_of, list_of, text_of
+from sidecar.formats.parts import assistant_of, dict_of, list_of, text_of
 from sidecar.formats.source import Source
 
 _KNOWN: Final = frozenset(("role", "parts"))
@@ -68,12 +68,7 @@ def _content(
 ) -> Iterator[Item]:
     read = read_content(parts, pairing, model)
     if role == "model":
-        message = Assistant(
-            content=tuple(read.blocks) if read.blocks or not (read.calls or read.reasoning) else None,
-            reasoning=tuple(read.reasoning),
-            tool_calls=tuple(read.calls),
-            origin=Origin(vendor=VENDOR, model=model),
-        )
+        message = assistant_of(read.blocks, read.reasoning, read.calls, Origin(vendor=VENDOR, model=model))
         yield Draft(entry=keep(Entry(message=message), fields=fields))
     for result in read.results:
         yield Draft(entry=keep(Entry(message=result), fields=fields))

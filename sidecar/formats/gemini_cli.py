@@ -16,12 +16,13 @@ from typing import Any, Final
 
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Assistant, Entry, Note, Origin, Reasoning, Text, Tool, ToolCall, User
+from sidecar.core.messages import Entry, Note, Origin, Reasoning, Text, Tool, ToolCall, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.gemini_parts import VENDOR, Pairing, read_content, read_response
 from sidecar.formats.head import Head
 from sidecar.formats.parts import (
     arguments_of,
+    assistant_of,
     dict_of,
     id_of,
     json_or_text,
@@ -173,11 +174,8 @@ def _message(raw: dict[str, Any], parts: list[Json], pairing: Pairing, answered:
         thoughts = [_thought(thought, model) for thought in map(dict_of, list_of(raw.get("thoughts")))]
         blocks = tuple(block for block in content.blocks if block != Text(""))
         entry = Entry(
-            message=Assistant(
-                content=blocks if blocks or not (content.calls or thoughts) else None,
-                reasoning=(*thoughts, *content.reasoning),
-                tool_calls=tuple(content.calls),
-                origin=Origin(vendor=VENDOR, model=model),
+            message=assistant_of(
+                blocks, (*thoughts, *content.reasoning), content.calls, Origin(vendor=VENDOR, model=model)
             ),
             id=name,
             ts=ts,

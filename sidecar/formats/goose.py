@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Assistant, Block, Entry, Reasoning, System, Text, Tool, ToolCall, User, VendorBlock
+from sidecar.core.messages import Block, Entry, Reasoning, System, Text, Tool, ToolCall, User, VendorBlock
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
 from sidecar.formats.parts import (
     arguments_of,
+    assistant_of,
     dict_of,
     id_of,
     json_or_text,
@@ -101,11 +102,7 @@ def _message(record: dict[str, Any]) -> Iterator[Item]:
         yield Draft(entry=keep(Entry(message=result, id=result_id, ts=ts), fields=fields))
         fields = {}
     if record["role"] == "assistant":
-        message = Assistant(
-            content=tuple(blocks) if blocks or not (calls or reasoning) else None,
-            reasoning=tuple(reasoning),
-            tool_calls=tuple(calls),
-        )
+        message = assistant_of(blocks, reasoning, calls)
         yield Draft(entry=keep(Entry(message=message, id=name, ts=ts), fields=fields))
     elif record["role"] == "system":
         text = "\n\n".join(block.text for block in blocks if isinstance(block, Text))

@@ -71,9 +71,13 @@ def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[Impo
         return
     document = source.document()
     found = False
-    for body in document if isinstance(document, list) and not _is_messages(document) else [document]:
+    for number, body in enumerate(
+        document if isinstance(document, list) and not _is_messages(document) else [document]
+    ):
         messages = _messages_of(body)
-        if messages is not None:
+        if messages is None:
+            report.add("unknownRecord", "warning", f"record {number} has no messages and was left out")
+        else:
             found = True
             yield _history(body, messages, report)
     if not found:
@@ -141,15 +145,14 @@ def _items(messages: Iterable[Json], report: Report) -> Iterator[Item]:
         if content is not None and not isinstance(content, str | list):
             report.invalid(message, "has content that is no text and no list", where)
             continue
-        entry = Entry(message=System(""), id=id_of(message.get("id")), ts=millis(message.get("timestamp")))
-        entry = keep(entry, fields=rest(message, _KNOWN))
+        fields = rest(message, _KNOWN)
         role, blocks = message["role"], openai_blocks(content)
         if role in ("system", "developer"):
             made: Any = System("\n\n".join(block.text for block in blocks if isinstance(block, Text)))
         elif role == "user":
             made = User(blocks)
             if text_of(message.get("name")):
-                entry = keep(entry, fields={"name": message["name"]})
+                fields["name"] = message["name"]
         elif role == "assistant":
             made = _assistant(message, blocks)
             call = message.get("function_call")
@@ -167,7 +170,8 @@ def _items(messages: Iterable[Json], report: Report) -> Iterator[Item]:
                 content=blocks or (Text(""),),
                 is_error=message.get("is_error") is True,
             )
-        yield Draft(entry=Entry(message=made, id=entry.id, ts=entry.ts, meta=entry.meta))
+        entry = Entry(message=made, id=id_of(message.get("id")), ts=millis(message.get("timestamp")))
+        yield Draft(entry=keep(entry, fields=fields))
 
 
 def _assistant(message: dict[str, Any], blocks: tuple[Block, ...]) -> Assistant:

@@ -116,8 +116,7 @@ def _items(document: dict[str, Any], report: Report) -> Iterator[Item]:
                 return
             at = next((i for i, part in enumerate(parts) if dict_of(part).get("id") == revert["partID"]), len(parts))
             report.add("branchLeft", "info", "reverted parts and all messages after them are not in the live view")
-            parts, messages = parts[:at], messages[: number + 1]
-            yield from _message(info, parts, report, where)
+            yield from _message(info, parts[:at], report, where)
             return
         yield from _message(info, parts, report, where)
 

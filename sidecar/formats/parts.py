@@ -5,12 +5,24 @@ Rules: a reader here never raises on odd shapes; what it cannot place stays as a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from sidecar.core.jsontext import Json, dumps
-from sidecar.core.messages import Audio, Block, File, Image, JsonBlock, Reasoning, Text, ToolCall, VendorBlock
+from sidecar.core.messages import (
+    Assistant,
+    Audio,
+    Block,
+    File,
+    Image,
+    JsonBlock,
+    Origin,
+    Reasoning,
+    Text,
+    ToolCall,
+    VendorBlock,
+)
 
 
 def text_of(value: Json) -> str | None:
@@ -70,6 +82,16 @@ def arguments_of(value: Json) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else dumps(value)
+
+
+def assistant_of(
+    blocks: Sequence[Block], reasoning: Sequence[Reasoning], calls: Sequence[ToolCall], origin: Origin | None = None
+) -> Assistant:
+    """Build an answer; its content is null where it says nothing beside calls or reasoning."""
+    silent = not blocks and (calls or reasoning)
+    return Assistant(
+        content=None if silent else tuple(blocks), reasoning=tuple(reasoning), tool_calls=tuple(calls), origin=origin
+    )
 
 
 def media_from_url(url: str, mime_type: str | None = None, name: str | None = None) -> Image | File | Audio:

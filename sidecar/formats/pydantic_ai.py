@@ -14,7 +14,6 @@ from typing import Any, Final
 from sidecar.core.errors import Unparsable
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import (
-    Assistant,
     Block,
     Entry,
     Origin,
@@ -30,6 +29,7 @@ from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptio
 from sidecar.formats.head import Head
 from sidecar.formats.parts import (
     arguments_of,
+    assistant_of,
     dict_of,
     id_of,
     json_or_text,
@@ -146,7 +146,7 @@ def _request_part(part: Json, report: Report, where: str) -> Iterator[Any]:
     elif kind == "retry-prompt":
         text = content if isinstance(content, str) else dumps(content)
         yield Tool(call_id=call_id, name=name, content=(Text(text),), is_error=True) if name else User((Text(text),))
-    elif kind in ("system-prompt",):
+    elif kind == "system-prompt":
         report.invalid(part, "has a part without text", where)
     else:
         report.unknown(part, kind, where)
@@ -191,12 +191,8 @@ def _response(message: dict[str, Any], ts: int | None, report: Report, where: st
             blocks.append(VendorBlock(vendor or "pydantic-ai", part))
         else:
             report.unknown(part, kind, where)
-    made = Assistant(
-        content=tuple(blocks) if blocks or not (calls or reasoning) else None,
-        reasoning=tuple(reasoning),
-        tool_calls=tuple(calls),
-        origin=Origin(vendor=vendor or "pydantic-ai", model=model) if vendor or model else None,
-    )
+    origin = Origin(vendor=vendor or "pydantic-ai", model=model) if vendor or model else None
+    made = assistant_of(blocks, reasoning, calls, origin)
     return Draft(entry=keep(Entry(message=made, ts=ts), fields=fields))
 
 

@@ -16,8 +16,7 @@ MAX_DEPTH: Final = 100
 
 def read(text: str, at: int = 0) -> tuple[Any, int]:
     """Read one value; return it and the position after it. Symbols are `Symbol`, lists and vectors are lists."""
-    value, at = _read(text, at, 0)
-    return value, at
+    return _read(text, at, 0)
 
 
 class Symbol(str):

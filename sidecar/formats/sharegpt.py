@@ -57,11 +57,11 @@ def _read(source: Source, report: Report, options: ReadOptions) -> Iterator[Impo
         records = document if isinstance(document, list) and not _is_turns(document) else [document]
         for number, record in enumerate(records):
             turns = _turns_of(record)
-            if turns is not None:
+            if turns is None:
+                report.add("unknownRecord", "warning", f"record {number} has no conversation and was left out")
+            else:
                 found = True
                 yield _history(record, turns, report)
-            elif found:
-                report.add("unknownRecord", "warning", f"record {number} has no conversation and was left out")
     if not found:
         raise Unparsable("", "no ShareGPT conversation was found")
 

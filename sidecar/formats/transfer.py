@@ -97,7 +97,6 @@ def export(
     redact: bool = False,
     title: str | None = None,
     version: int | None = None,
-    options: Options | None = None,
     items: Sequence[Item] | None = None,
 ) -> Exported:
     """Write entries in a format or as a vendor's request body; `items` carries what the history knows of them.
@@ -128,7 +127,7 @@ def export(
             items or [Item(entry=entry, index=index) for index, entry in enumerate(entries)], entries, strict=True
         )
     ]
-    projected = wire.project(shown, form, options or Options())
+    projected = wire.project(shown, form, Options())
     losses = (*projected.losses, *masked)
     return Exported(format=form, text=dumps(projected.body), losses=losses)
 

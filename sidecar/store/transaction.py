@@ -1,7 +1,7 @@
 """The synchronous primitives that an engine brings, and the rows they move.
 
 Rules: a transaction is used by one thread; nothing here knows operations. A row is what is stored, so adding a field
-is a migration. `store.logic` is the only caller.
+is a migration.
 """
 
 from __future__ import annotations

@@ -115,6 +115,28 @@ def test_torn_lines_are_counted_and_bounded() -> None:
     assert found.losses[-1].message == f"{10_000 - MAX_LISTED} more of these"
 
 
+SAYS = [{"role": "user", "content": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("form", "record", "lines"),
+    [
+        ("openai-chat", {"messages": SAYS}, False),
+        ("openai-chat", {"messages": SAYS}, True),
+        ("sharegpt", {"conversations": [{"from": "human", "value": "x"}]}, False),
+        ("sharegpt", {"conversations": [{"from": "human", "value": "x"}]}, True),
+        ("chatgpt-export", {"mapping": {"a": {"parent": None, "message": None}}}, False),
+        ("anthropic-messages", {"max_tokens": 1, "messages": SAYS}, True),
+    ],
+)
+def test_a_record_without_a_conversation_is_a_loss(form: str, record: dict, lines: bool) -> None:
+    """Among many conversations of one file, what is none is named wherever it stands: first, between, last."""
+    records = [{"title": "none"}, record, {"title": "none"}, record, {"title": "none"}]
+    data = "\n".join(map(json.dumps, records)) if lines else json.dumps(records)
+    found = import_text(form, data)
+    assert (len(found.histories), [loss.rule for loss in found.losses]) == (2, ["unknownRecord"] * 3)
+
+
 def test_windows_line_ends_byte_order_mark_and_big_numbers() -> None:
     """A file that went through Windows reads the same, and integers of any size stay exact."""
     lines = [
