@@ -140,13 +140,21 @@ def estimate(
     counter: Counter, counts: Sequence[int], *, baseline: Recorded | None, stored: Json, key: str = DEFAULT_KEY
 ) -> Estimate:
     """Estimate the input that a list of entries makes, from their counts by `counter`."""
-    if counter.estimator in SOURCES:
-        calibration = Calibration()
-    else:
-        calibration = calibration_of(stored, key)
-    if baseline is not None:
-        return _estimate(counter, baseline.tokens, sum(counts[baseline.len :]), calibration, known=True)
-    return _estimate(counter, None, sum(counts), calibration, known=bool(counts))
+    if baseline is None:
+        return estimate_since(counter, sum(counts), baseline=None, known=bool(counts), stored=stored, key=key)
+    since = sum(counts[baseline.len :])
+    return estimate_since(counter, since, baseline=baseline.tokens, known=True, stored=stored, key=key)
+
+
+def estimate_since(
+    counter: Counter, since: int, *, baseline: int | None, known: bool, stored: Json, key: str = DEFAULT_KEY
+) -> Estimate:
+    """Estimate from the sum of the counts of what came after the baseline, or of everything where there is none.
+
+    `known` is false only for an empty list without a baseline.
+    """
+    calibration = Calibration() if counter.estimator in SOURCES else calibration_of(stored, key)
+    return _estimate(counter, baseline, since, calibration, known=known)
 
 
 def quick_estimate(*, baseline: int | None, since: int, entries: int, stored: Json) -> int | None:

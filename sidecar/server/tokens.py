@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from sidecar import wire
 from sidecar.contract import types as t
@@ -12,8 +12,8 @@ from sidecar.core.ledger import Estimate
 from sidecar.core.plan import KEEP_TURNS, RELAXATIONS, SUMMARY_TOKENS, Plan, Request, thresholds
 from sidecar.core.profiles import compacts_itself
 from sidecar.core.usage import input_tokens
-from sidecar.server.history import conditions
-from sidecar.service import Applied, Question, Session
+from sidecar.server.history import common, conditions
+from sidecar.service import Question, Session
 from sidecar.wire.models import capabilities_of
 
 
@@ -75,23 +75,11 @@ class TokenHandlers:
     async def elide(self, params: t.ElideParams) -> t.ElideResult:
         check_policy(params.policy)
         applied = await self._session.elide(params.history, params.entry_ids, params.policy, conditions(params))
-        return t.ElideResult(**await self._marked(applied))
+        return t.ElideResult(**common(applied))
 
     async def unelide(self, params: t.UnelideParams) -> t.UnelideResult:
         applied = await self._session.unelide(params.history, params.entry_ids, conditions(params))
-        return t.UnelideResult(**await self._marked(applied))
-
-    async def _marked(self, applied: Applied) -> dict[str, Any]:
-        head = applied.head
-        # The store's running sum counts entries whole; what a marker saves is counted here.
-        _, estimate = await self._session.token_estimate(head.history, _question(None, None, None))
-        return {
-            "history": head.history,
-            "version": head.version,
-            "len": head.len,
-            "token_estimate": estimate.tokens,
-            "replayed": applied.replayed,
-        }
+        return t.UnelideResult(**common(applied))
 
 
 def _question(estimator: str | None, vendor: str | None, model: str | None) -> Question:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from sidecar.core.messages import Entry
+from sidecar.service.counted import Counted
 from sidecar.service.ids import EntryIds
 from sidecar.service.lanes import Lanes
 from sidecar.service.limits import DEFAULT_LIMITS, Limits
@@ -43,6 +44,7 @@ class HistoryService:
         self.ids = EntryIds()
         self.lanes = Lanes()
         self.parsed = ParsedEntries(store)
+        self.counted = Counted(store)
         self._sessions: list[Session] = []
         self._stop_listening: Callable[[], None] | None = None
 

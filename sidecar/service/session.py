@@ -37,7 +37,7 @@ from sidecar.service.lanes import Kind
 from sidecar.service.overlay import Overlay, Placed
 from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
-from sidecar.service.tokens import Question, calibration_after, count_rows, estimate_of, plan_of
+from sidecar.service.tokens import Question, calibration_after, estimate_of, plan_of
 from sidecar.store.base import (
     Append,
     Applied,
@@ -314,10 +314,9 @@ class Session:
         async with self._lanes.turn("read", check_name(history)):
             head = await self._store.head(history)
             if head is None:
-                return 0, estimate_of(question, (), None)
-            parsed = await self._service.parsed.read(history)
-        counts = await compute(len(parsed.rows), count_rows, question.counter, parsed.rows, parsed.entries)
-        return parsed.version, estimate_of(question, counts, head)
+                return 0, estimate_of(question, (0,), None)
+            sums = await self._service.counted.sums(head, question.counter)
+        return head.version, estimate_of(question, sums, head)
 
     async def plan_splice(
         self, history: str, question: Question, request: Request, *, version: int | None = None
@@ -354,7 +353,8 @@ class Session:
     async def find(self, history: str) -> Head | None:
         """Return the head of a live history, or `None`."""
         async with self._lanes.turn("read", check_name(history)):
-            return await self._store.head(history)
+            head = await self._store.head(history)
+            return None if head is None else await self._service.counted.shown(head)
 
     async def head(self, history: str) -> Head:
         """Return the head of a live history. Raises HistoryNotFound."""
@@ -436,7 +436,8 @@ class Session:
     ) -> Page:
         """Return a page of `Head`."""
         async with self._lanes.turn_behind_all():
-            return await self._store.list(prefix=prefix, cursor=cursor, limit=self._page(limit), order_by=order_by)
+            page = await self._store.list(prefix=prefix, cursor=cursor, limit=self._page(limit), order_by=order_by)
+            return evolve(page, rows=tuple([await self._service.counted.shown(head) for head in page.rows]))
 
     async def search(
         self, query: str, *, prefix: str = "", cursor: str | None = None, limit: int | None = None
@@ -510,7 +511,10 @@ class Session:
             self._overlay.recall(history, conditions.operation_id, digest)  # refuses what was another call
             if self._overlay.has_injected(history):
                 mutation = evolve(mutation, taken=self._overlay.injected_ids(history))
-            return await self._store.apply(mutation)
+            applied = await self._store.apply(mutation)
+            if not applied.head.marks:
+                return applied
+            return evolve(applied, head=await self._service.counted.shown(applied.head))
 
     @staticmethod
     def _digest(kind: str, history: str, conditions: Conditions, params: Json) -> bytes:

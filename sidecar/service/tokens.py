@@ -1,19 +1,21 @@
 """Token numbers of a history: answers from running sums, and whole counts of its newest version.
 
-Rules: what an answer to a mutation says comes from the head alone, O(1), and counts elided entries whole; every other
-number is counted entry by entry from stored measures, elided entries as their placeholder.
+Rules: what an answer to a mutation says comes from running sums alone, O(1); every other number is counted entry by
+entry from stored measures. Elided entries count as their placeholder everywhere: where a history has any,
+`service.counted` puts its own sums into the head before it is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from attrs import frozen
 
 from sidecar.core.elision import elide_entry
 from sidecar.core.estimators import DEFAULT, Counter
 from sidecar.core.jsontext import Json, loads
-from sidecar.core.ledger import DEFAULT_KEY, Estimate, Recorded, estimate, key_of, quick_estimate, recorded
+from sidecar.core.ledger import DEFAULT_KEY, Estimate, Recorded, estimate_since, key_of, quick_estimate, recorded
 from sidecar.core.measures import Measure, measure
 from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Entry, Tool
@@ -51,24 +53,27 @@ class Question:
         return key_of(self.vendor, self.model)
 
 
-def count_rows(counter: Counter, rows: Sequence[Row], entries: Sequence[Entry]) -> list[int]:
-    """Count the entries of a version as models see them."""
+def count_rows(counter: Counter, rows: Sequence[Row], entries: Sequence[Entry] | None = None) -> list[int]:
+    """Count the entries of a version as models see them; `entries` are those of `rows`, where they are parsed."""
     counts = []
-    for row, entry in zip(rows, entries, strict=True):
-        if row.elided is not None:
-            counts.append(counter.count_entry(elide_entry(entry, loads(row.elided))))
-        elif counter.needs_text:
-            counts.append(counter.count_entry(entry))
-        else:
-            counts.append(counter.count(_measured(row, entry)))
+    for index, row in enumerate(rows):
+        if row.elided is None and not counter.needs_text:
+            counts.append(counter.count(_measured(row)))
+            continue
+        entry = entries[index] if entries is not None else entry_from_json(loads(row.body))
+        shown = entry if row.elided is None else elide_entry(entry, loads(row.elided))
+        counts.append(counter.count_entry(shown))
     return counts
 
 
-def estimate_of(question: Question, counts: Sequence[int], head: Head | None) -> Estimate:
-    """Answer `history/tokenEstimate` from the counts of the newest version."""
+def estimate_of(question: Question, sums: Sequence[int], head: Head | None) -> Estimate:
+    """Answer `history/tokenEstimate` from the running sums of the newest version, which begin with 0."""
     baseline = None if head is None else _recorded(head.baseline)
     stored = None if head is None else head.calibration
-    return estimate(question.counter, counts, baseline=baseline, stored=stored, key=question.key)
+    tokens = None if baseline is None else baseline.tokens
+    since = sums[-1] - (0 if baseline is None else sums[min(baseline.len, len(sums) - 1)])
+    known = baseline is not None or len(sums) > 1
+    return estimate_since(question.counter, since, baseline=tokens, known=known, stored=stored, key=question.key)
 
 
 def calibration_after(
@@ -92,7 +97,7 @@ def plan_of(
     """Plan a compaction of the newest version in the tokens that `estimate_of` answers with."""
     counter = question.counter
     counts = count_rows(counter, rows, entries)
-    found = estimate_of(question, counts, head)
+    found = estimate_of(question, tuple(accumulate(counts, initial=0)), head)
     scaled = [round(found.ratio * count) for count in counts]
     elided = None
     if "elide" in request.allow:
@@ -118,9 +123,9 @@ def _recorded(baseline: Baseline | None) -> Recorded | None:
     return None if baseline is None else Recorded(tokens=baseline.tokens, len=baseline.len)
 
 
-def _measured(row: Row, entry: Entry | None = None) -> Measure:
+def _measured(row: Row) -> Measure:
     try:
         return Measure.unpack(row.measure)
     except ValueError:
         # Written by another release: the entry itself is measured again.
-        return measure(entry if entry is not None else entry_from_json(loads(row.body)))
+        return measure(entry_from_json(loads(row.body)))

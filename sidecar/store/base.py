@@ -284,6 +284,8 @@ class Head:
     calibration: Json = None
     content: tuple[int, int] = (0, 0)
     """Names the content: two heads of one history with equal `content` have the same entries as far as both reach."""
+    marks: int = 0
+    """Names the set of elision marks; 0 is the empty one."""
 
 
 @frozen(kw_only=True)

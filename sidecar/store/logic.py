@@ -78,6 +78,7 @@ def head_of(row: HistoryRow) -> base.Head:
         baseline=row.baseline,
         calibration=row.calibration,
         content=(row.hid, row.layout),
+        marks=row.marks,
     )
 
 

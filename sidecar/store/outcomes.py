@@ -30,6 +30,7 @@ def applied_to_json(applied: Applied) -> Json:
         "baseline": head.baseline and asdict(head.baseline),
         "calibration": head.calibration,
         "content": head.content,
+        "marks": head.marks or None,
     }
     written: dict[str, Json] = {
         "head": {key: value for key, value in shown.items() if value or isinstance(value, int)},
