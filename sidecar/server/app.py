@@ -20,8 +20,7 @@ from sidecar.config import Settings
 from sidecar.contract.codec import read_params, to_json
 from sidecar.contract.methods import METHODS, Method
 from sidecar.core.jsontext import Json
-from sidecar.server.documents import Documents, add_documents
-from sidecar.server.documents_commands import add_commands
+from sidecar.server.documents_table import DocumentsOnDemand
 from sidecar.server.files import folder_of
 from sidecar.server.history import HistoryHandlers
 from sidecar.server.lifecycle import LifecycleHandlers, capabilities, options_of
@@ -56,7 +55,7 @@ class SidecarServer(LanguageServer):
         self._store = open_store(settings.store)
         self.folders: tuple[Path, ...] = settings.folders
         self.served: tuple[str, ...] = ()
-        self.documents: Documents | None = None
+        self.documents = DocumentsOnDemand(self)
         self._opened = False
 
         @self.feature(types.INITIALIZE)
@@ -83,8 +82,7 @@ class SidecarServer(LanguageServer):
         self.service = service
         self.session = service.session(client, ClientSink(self.protocol))
         self._opened = True
-        if self.documents is not None:
-            self.documents.start(options.defaults)
+        self.documents.start(options.defaults)
 
     def describe(self) -> dict[str, Json]:
         """Return what `capabilities.experimental.sidecar` says."""
@@ -126,8 +124,7 @@ def build_server(settings: Settings) -> SidecarServer:
             server.protocol.add_method(method.name, partial(_read, method), found[0], to_json)
             served.append(method.name)
     server.served = tuple(served)
-    server.documents = add_documents(server)
-    add_commands(server, server.documents)
+    server.documents.register()
     return server
 
 

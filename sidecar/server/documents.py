@@ -14,10 +14,9 @@ A change reaches `Documents.history_changed` whoever committed it, in this proce
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import evolve, field, frozen
@@ -538,53 +537,3 @@ _LINE_0 = types.Range(start=types.Position(line=0, character=0), end=types.Posit
 
 def _top(uri: str) -> types.Location:
     return types.Location(uri=uri, range=_LINE_0)
-
-
-def add_documents(server: SidecarServer) -> Documents:
-    """Register every document feature on the server."""
-    documents = Documents(server)
-    table: list[tuple[str, Any, Any]] = [
-        (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, documents.content, None),
-        (types.WORKSPACE_DID_CHANGE_CONFIGURATION, documents.configure, None),
-        (types.TEXT_DOCUMENT_DID_OPEN, documents.did_open, None),
-        (types.TEXT_DOCUMENT_DID_CHANGE, documents.did_change, None),
-        (types.TEXT_DOCUMENT_DID_CLOSE, documents.did_close, None),
-        (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, documents.symbols, None),
-        (types.TEXT_DOCUMENT_FOLDING_RANGE, documents.folds, None),
-        (types.TEXT_DOCUMENT_HOVER, documents.hover, None),
-        (types.TEXT_DOCUMENT_DEFINITION, documents.definition, None),
-        (types.TEXT_DOCUMENT_REFERENCES, documents.references, None),
-        (types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, documents.highlights, None),
-        (types.TEXT_DOCUMENT_CODE_LENS, documents.lenses, types.CodeLensOptions()),
-        (types.TEXT_DOCUMENT_INLAY_HINT, documents.hints, types.InlayHintOptions()),
-        (
-            types.TEXT_DOCUMENT_DIAGNOSTIC,
-            documents.pull,
-            types.DiagnosticOptions(
-                inter_file_dependencies=False, workspace_diagnostics=False, identifier="history-sidecar"
-            ),
-        ),
-        (
-            types.TEXT_DOCUMENT_CODE_ACTION,
-            documents.actions,
-            types.CodeActionOptions(
-                code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
-            ),
-        ),
-        (types.WORKSPACE_SYMBOL, documents.workspace_symbols, types.WorkspaceSymbolOptions(resolve_provider=True)),
-        (types.WORKSPACE_SYMBOL_RESOLVE, documents.resolve_symbol, None),
-    ]
-    for method, handler, options in table:
-        server.feature(method, options)(plain_function(handler))
-    return documents
-
-
-def plain_function(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a bound method: pygls marks handlers by attributes, which a bound method cannot take."""
-    if inspect.iscoroutinefunction(method):
-
-        async def run(*arguments: Any) -> Any:
-            return await method(*arguments)
-
-        return run
-    return lambda *arguments: method(*arguments)

@@ -7,7 +7,7 @@ answers an object. What fails raises the same error as the method it stands for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -16,7 +16,7 @@ from sidecar.core.jsontext import Json
 from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Assistant, Entry, Note, Refusal, Summary, System, Text
 from sidecar.render.document import pretty
-from sidecar.server.documents import Documents, plain_function
+from sidecar.server.documents import Documents
 from sidecar.server.documents_checks import names
 from sidecar.server.documents_fix import fix_all
 from sidecar.server.documents_model import Document, history_uri
@@ -231,22 +231,3 @@ def _text(params: Mapping[str, Json], key: str) -> str:
     if not isinstance(value, str):
         raise InvalidParams.at(f"/arguments/0/{key}", "must be a string")
     return value
-
-
-def add_commands(server: SidecarServer, documents: Documents) -> None:
-    """Register every command on the server."""
-    commands = Commands(server, documents)
-    table: dict[str, Any] = {
-        "history.open": commands.open,
-        "history.fork": commands.fork,
-        "history.truncate": commands.truncate,
-        "history.revert": commands.revert,
-        "history.applyEdits": commands.apply_edits,
-        "history.applyFix": commands.apply_fix,
-        "history.fixAll": commands.fix_all,
-        "history.entryAt": commands.entry_at,
-        "history.copyProjection": commands.copy_projection,
-        "history.export": commands.export,
-    }
-    for name, handler in table.items():
-        server.command(name)(plain_function(handler))
