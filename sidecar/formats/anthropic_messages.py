@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from sidecar.core.errors import Unparsable
-from sidecar.core.jsontext import Json, dumps
+from sidecar.core.jsontext import Json
 from sidecar.core.messages import Block, Entry, Origin, Reasoning, System, Text, Tool, ToolCall, User
 from sidecar.formats.base import Draft, Format, ImportedHistory, Item, ReadOptions, Report, assemble, keep, rest
 from sidecar.formats.head import Head
@@ -28,7 +28,7 @@ from sidecar.formats.parts import (
     tag,
     text_of,
 )
-from sidecar.formats.source import Source
+from sidecar.formats.source import Source, compact
 
 VENDOR: Final = "anthropic-messages"
 _KNOWN: Final = frozenset(("role", "content", "id", "type", "model", "stop_reason", "stop_sequence"))
@@ -130,7 +130,7 @@ def _message(message: dict[str, Any], model: str | None) -> Iterator[Item]:
             fields = {}
         elif kind == "tool_use":
             value = block.get("input")
-            arguments = value if isinstance(value, str) else dumps({} if value is None else value)
+            arguments = value if isinstance(value, str) else compact({} if value is None else value)
             calls.append(ToolCall(id=id_of(block.get("id")), name=str(block.get("name") or ""), arguments=arguments))
         elif kind in ("thinking", "redacted_thinking"):
             reasoning.append(anthropic_thinking(block, model))

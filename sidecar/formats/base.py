@@ -260,7 +260,8 @@ def rest(record: Mapping[str, Json], known: frozenset[str]) -> dict[str, Json]:
     """Return the fields of a record that have no place in an entry; nulls and empty containers say nothing."""
     if record.keys() <= known:
         return {}
-    return {key: value for key, value in record.items() if key not in known and value not in (None, [], {}, "")}
+    # `value == 0` is true of `False` as well: both say something.
+    return {key: value for key, value in record.items() if key not in known and (value or value == 0)}
 
 
 def _joined(pieces: list[Entry]) -> Entry:

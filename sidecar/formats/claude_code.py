@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from sidecar.core.errors import Unparsable
-from sidecar.core.jsontext import Json, dumps
+from sidecar.core.jsontext import Json
 from sidecar.core.messages import (
     Block,
     Entry,
@@ -55,7 +55,7 @@ from sidecar.formats.parts import (
     tag,
     text_of,
 )
-from sidecar.formats.source import Source
+from sidecar.formats.source import Source, compact
 
 VENDOR: Final = "anthropic-messages"
 
@@ -160,10 +160,9 @@ def _items(
             answer = None
 
     for number, record in source.records(report):
-        where = f"line {number}"
         if not isinstance(record, dict):
             yield from close()
-            report.unknown(record, None, where)
+            report.unknown(record, None, f"line {number}")
             continue
         kind = tag(record, "type")
         if kind == "assistant" or kind == "user":
@@ -187,7 +186,7 @@ def _items(
             if isinstance(content, list | str):
                 yield from _user(record, content)
             else:
-                report.invalid(record, "has no message content", where)
+                report.invalid(record, "has no message content", f"line {number}")
         elif kind == "system":
             boundary = record.get("subtype") == "compact_boundary" and not record.get("isSidechain")
             if boundary and (live is None or text_of(record.get("uuid")) in live):
@@ -203,7 +202,7 @@ def _items(
             report.bookkeeping(kind)
         else:
             yield from close()
-            report.unknown(record, kind, where)
+            report.unknown(record, kind, f"line {number}")
     yield from close()
 
 
@@ -307,7 +306,7 @@ def _result(content: Json) -> tuple[Block, ...]:
 
 
 def _input(value: Json) -> str:
-    return value if isinstance(value, str) else dumps({} if value is None else value)
+    return value if isinstance(value, str) else compact({} if value is None else value)
 
 
 def _detect(head: Head) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sidecar.core.jsontext import Json, dumps
+from sidecar.core.jsontext import Json
 from sidecar.core.messages import (
     Assistant,
     Audio,
@@ -23,6 +23,7 @@ from sidecar.core.messages import (
     ToolCall,
     VendorBlock,
 )
+from sidecar.formats.source import compact
 
 
 def text_of(value: Json) -> str | None:
@@ -81,7 +82,7 @@ def arguments_of(value: Json) -> str:
     """Return tool arguments as JSON text: a text stays byte-exact, a value becomes compact JSON."""
     if isinstance(value, str):
         return value
-    return "" if value is None else dumps(value)
+    return "" if value is None else compact(value)
 
 
 def assistant_of(
@@ -126,7 +127,7 @@ def json_or_text(value: Json) -> tuple[Block, ...]:
         return (Text(value),)
     if isinstance(value, dict | list):
         return (JsonBlock(value),)
-    return (Text(dumps(value)),)
+    return (Text(compact(value)),)
 
 
 # --- Anthropic blocks (Claude Code, anthropic-messages, LangChain, Goose of late) -------------------------------------

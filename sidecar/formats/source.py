@@ -16,7 +16,7 @@ from typing import IO, Final, Protocol
 import msgspec
 
 from sidecar.core.errors import LimitExceeded, Unparsable
-from sidecar.core.jsontext import Json
+from sidecar.core.jsontext import Json, dumps
 
 CHUNK: Final = 1 << 20
 MAX_LINE: Final = 256 << 20
@@ -25,6 +25,7 @@ HEAD: Final = 256 << 10
 
 _BOM: Final = b"\xef\xbb\xbf"
 _decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
 
 
 class TornLines(Protocol):
@@ -181,6 +182,14 @@ def parse(data: bytes) -> Json:
         return json.loads(data.decode("utf-8"), parse_constant=str, parse_float=_finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def compact(value: Json) -> str:
+    """Write a value that `parse` read as compact JSON text, quickly."""
+    try:
+        return _encode(value).decode("utf-8")
+    except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, RecursionError):
+        return dumps(value)
 
 
 def _finite(text: str) -> float | str:

@@ -20,8 +20,8 @@ from sidecar.store.measuring import prepare, prepare_body
 
 T = TypeVar("T")
 
-PIECE_BYTES: Final = 4 * 1024 * 1024
-"""About how many bytes of entries make a piece: enough that a commit costs little, and little enough to hold a few."""
+PIECE_BYTES: Final = 1024 * 1024
+"""About how many bytes of entries make a piece: little enough to hold a few."""
 
 
 @frozen

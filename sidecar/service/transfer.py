@@ -18,7 +18,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Final
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from sidecar.core.jsontext import Json, dumpb
 from sidecar.core.messages import Entry
@@ -29,11 +29,14 @@ from sidecar.formats.source import Source
 from sidecar.service.reader import LARGE, ReaderFailed, ReaderProcess
 from sidecar.service.reading import Conversation, InProcess, Row, prepared
 from sidecar.service.session import ANYWAY, Conditions, Session
-from sidecar.store.base import Applied, Head, Import
+from sidecar.store.base import Applied, Head, Import, Prepared
 from sidecar.wire.base import Loss
 
 IMPORT_KEY: Final = "sidecar/import"
 """Under this key the metadata of a history say where it came from."""
+
+BATCH_BYTES: Final = 8 * 1024 * 1024
+"""How many bytes of entries one change brings at most: enough that a commit costs little."""
 
 _MAX_FACTS: Final = 64 * 1024
 _MAX_TITLE: Final = 1000
@@ -276,7 +279,7 @@ class _Steps:
 
 @define
 class _Writing:
-    """Carries the steps out, one batch behind, so that title and facts go in with the last one."""
+    """Carries the steps out in batches; title and facts go in with the last one."""
 
     importing: Importing
     session: Session
@@ -291,12 +294,17 @@ class _Writing:
     _added: int = 0
     _replayed: bool = False
     _compacting: bool = False
-    _waiting: Sequence[Row] = ()
+    _waiting: list[Prepared] = field(factory=list)
+    _size: int = 0
 
     async def put(self, new: Sequence[Row]) -> None:
-        """Write what waits and let this wait."""
-        await self._flush()
-        self._waiting = new
+        """Let entries wait to be written; write what waits where both are more than one change may bring."""
+        ready = await asyncio.to_thread(prepared, new, self.session.now(), self.session.filters)
+        size = sum(len(row.body) for row in ready)
+        if len(self._waiting) + len(ready) > self.session.entries_per_call or self._size + size > BATCH_BYTES:
+            await self._flush()
+        self._waiting += ready
+        self._size += size
 
     async def compact(self) -> None:
         """Write what waits: what comes next takes its place."""
@@ -336,13 +344,12 @@ class _Writing:
             raise asyncio.CancelledError
 
     async def _write(self, mark: dict[str, Json], title: str | None) -> None:
-        rows, self._waiting = self._waiting, ()
-        ready = await asyncio.to_thread(prepared, rows, self.session.now(), self.session.filters) if rows else []
+        ready, self._waiting, self._size = tuple(self._waiting), [], 0
         drop = self.steps.increment.drop
         there = self._head or self.steps.head
         everything = self._compacting and there is not None and drop == there.len
         operation = Import(
-            rows=tuple(ready),
+            rows=ready,
             drop=drop,
             title=title,
             metadata={IMPORT_KEY: mark},

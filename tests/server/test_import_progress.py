@@ -13,12 +13,12 @@ import pytest
 from sidecar.client import RequestRefused, Sidecar
 from sidecar.core.errors import InvalidParams
 
-ENTRIES = 800
+ENTRIES = 620
 
 
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A session of 12 MB, which comes in several changes."""
+    """A session of 9 MB, which comes in several changes."""
     path = tmp_path_factory.mktemp("long") / "session.jsonl"
     with path.open("w") as file:
         for number in range(ENTRIES):
