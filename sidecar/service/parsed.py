@@ -12,12 +12,10 @@ from contextlib import contextmanager
 
 from attrs import define, field, frozen
 
-from sidecar.core.errors import InvalidParams, StorageCorrupt
-from sidecar.core.jsontext import loads
-from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Entry
 from sidecar.service.heavy import compute
 from sidecar.store.base import Row, Store
+from sidecar.store.bodies import entry_of, naming
 from sidecar.wire import Cache
 
 MAX_BYTES = 24 * 1024 * 1024
@@ -79,7 +77,7 @@ class ParsedEntries:
         if kept is not None:
             entries = kept.entries[: _shared(kept.bodies, bodies)]
         new = bodies[len(entries) :]
-        entries += await compute(len(new), _parse, new)
+        entries += await compute(len(new), _parse, history, new)
         if version is None:
             self._keep(history, bodies, entries)
         return Parsed(history=history, version=found.version, rows=found.rows, entries=entries)
@@ -95,7 +93,7 @@ class ParsedEntries:
         found = await self._store.read(
             history, version=version, start=start, stop=None if count is None else start + count
         )
-        entries = await compute(len(found.rows), _parse, [row.body for row in found.rows])
+        entries = await compute(len(found.rows), _parse, history, [row.body for row in found.rows])
         return Part(version=found.version, len=found.len, start=min(start, found.len), rows=found.rows, entries=entries)
 
     @contextmanager
@@ -122,12 +120,9 @@ class ParsedEntries:
             total -= self._kept.pop(next(iter(self._kept))).size
 
 
-def _parse(bodies: Sequence[bytes]) -> list[Entry]:
-    try:
-        return [entry_from_json(loads(body)) for body in bodies]
-    except (ValueError, InvalidParams):
-        # Whatever was stored had been read as an entry before.
-        raise StorageCorrupt("a history holds an entry that does not read back", detail="entry") from None
+def _parse(history: str, bodies: Sequence[bytes]) -> list[Entry]:
+    with naming(history):
+        return [entry_of(body) for body in bodies]
 
 
 def _shared(old: list[bytes], new: list[bytes]) -> int:

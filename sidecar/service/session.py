@@ -66,6 +66,7 @@ from sidecar.store.base import (
     Truncate,
     Unelide,
 )
+from sidecar.store.bodies import entry_of, naming
 from sidecar.wire.base import Item
 
 if TYPE_CHECKING:
@@ -556,7 +557,8 @@ class Session:
             last_id = None
             if head is not None and head.len:
                 last = await self._store.read(history, version=version, start=head.len - 1)
-                last_id = loads(last.rows[0].body)["id"]
+                with naming(history):
+                    last_id = entry_of(last.rows[0].body).id
                 for entry_id in await self._store.positions(history, [entry.id for entry in entries], version):
                     raise EntryExists(history, entry_id)  # the first of them
             if head is None:

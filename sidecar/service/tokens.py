@@ -17,10 +17,10 @@ from sidecar.core.estimators import DEFAULT, Counter
 from sidecar.core.jsontext import Json, loads
 from sidecar.core.ledger import DEFAULT_KEY, Estimate, Recorded, estimate_since, key_of, quick_estimate, recorded
 from sidecar.core.measures import Measure, measure
-from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Entry, Tool
 from sidecar.core.plan import Costs, Plan, Request, plan_splice
 from sidecar.store.base import Baseline, Head, Row
+from sidecar.store.bodies import entry_of
 
 
 def token_estimate(head: Head) -> int | None:
@@ -128,4 +128,4 @@ def _measured(row: Row) -> Measure:
         return Measure.unpack(row.measure)
     except ValueError:
         # Written by another release: the entry itself is measured again.
-        return measure(entry_from_json(loads(row.body)))
+        return measure(entry_of(row.body))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import clip, length
 from sidecar.store.base import ChangeEvent, StoredEdit
 from sidecar.store.transaction import Reader, VersionRecord
@@ -64,8 +65,11 @@ def _edits(tx: Reader, record: VersionRecord) -> tuple[StoredEdit, ...] | None:
     before = tx.version(record.hid, record.previous) if record.previous else None
     if record.previous and before is None:
         return None  # pruned meanwhile
-    old = () if before is None else clip(tx.layout(record.hid, before.layout), before.len)
-    new = clip(tx.layout(record.hid, record.layout), record.len)
-    if length(new) - length(old) > MAX_ENTRIES:
-        return None
-    return edits_between(tx, old, new)
+    try:
+        old = () if before is None else clip(tx.layout(record.hid, before.layout), before.len)
+        new = clip(tx.layout(record.hid, record.layout), record.len)
+        if length(new) - length(old) > MAX_ENTRIES:
+            return None
+        return edits_between(tx, old, new)
+    except StorageCorrupt:
+        return None  # who reads it is told; the feed of the other histories goes on

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
-from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import cut
 from sidecar.store import logic, retention, searching
 from sidecar.store.base import Applied, Bodies, Delete, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
+from sidecar.store.bodies import naming
 from sidecar.store.cursors import make_cursor, open_cursor
 from sidecar.store.events import events_since
 from sidecar.store.transaction import ORDERS, Reader, Transaction
@@ -47,16 +47,25 @@ class StoreFront(ABC):
         """Run `work` in its turn among the mutations, in one transaction with them."""
 
     @abstractmethod
-    async def apply(self, mutation: Mutation) -> Applied:
+    async def _apply(self, mutation: Mutation) -> Applied:
         """Carry out one mutation."""
 
     @abstractmethod
     async def _reclaim(self, *, thoroughly: bool) -> None:
         """Give space back to the system; `thoroughly` leaves no trace of what was destroyed."""
 
+    async def apply(self, mutation: Mutation) -> Applied:
+        """Carry out one mutation; return after it is durable."""
+        with naming(mutation.history):
+            return await self._apply(mutation)
+
+    async def _reading_of(self, history: str, work: Callable[[Reader], T]) -> T:
+        with naming(history):
+            return await self._reading(work)
+
     async def head(self, history: str) -> Head | None:
         """Return the live history of this name, or `None`."""
-        row = await self._reading(lambda tx: tx.find(history))
+        row = await self._reading_of(history, lambda tx: tx.find(history))
         return None if row is None else logic.head_of(row)
 
     async def read(
@@ -75,12 +84,11 @@ class StoreFront(ABC):
             row = existing(tx, history)
             view = view_of(tx, row, version)
             first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
-            with _naming(history):
-                rows = rows_of(tx, row, view, first, last, max_bytes, references=references)
+            rows = rows_of(tx, row, view, first, last, max_bytes, references=references)
             content = (row.hid, view.layout)
             return Slice(history=history, version=view.version, len=view.len, start=first, rows=rows, content=content)
 
-        return await self._reading(work)
+        return await self._reading_of(history, work)
 
     async def bodies(
         self,
@@ -97,15 +105,14 @@ class StoreFront(ABC):
         def work(tx: Reader) -> Bodies:
             view = view_of(tx, existing(tx, history), version)
             first, last = min(start, view.len), view.len if stop is None else min(stop, view.len)
-            with _naming(history):
-                bodies = bodies_of(tx, view, first, last, max_bytes, references=references)
+            bodies = bodies_of(tx, view, first, last, max_bytes, references=references)
             return Bodies(version=view.version, len=view.len, start=first, bodies=bodies)
 
-        return await self._reading(work)
+        return await self._reading_of(history, work)
 
     async def recall(self, history: str, operation_id: str) -> bytes | None:
         """Return the digest of a remembered operation, or `None`."""
-        kept = await self._reading(lambda tx: tx.recall(history, operation_id))
+        kept = await self._reading_of(history, lambda tx: tx.recall(history, operation_id))
         return None if kept is None else kept[0]
 
     async def estimate(self, history: str, start: int, stop: int, version: int | None = None) -> int:
@@ -114,11 +121,10 @@ class StoreFront(ABC):
         def work(tx: Reader) -> int:
             view = view_of(tx, existing(tx, history), version)
             first, last = min(start, view.len), min(stop, view.len)
-            with _naming(history):
-                parts = cut(view.ranges, first, last)
-                return sum(tx.estimate(part.log, part.lo, part.lo + part.size) for part in parts)
+            parts = cut(view.ranges, first, last)
+            return sum(tx.estimate(part.log, part.lo, part.lo + part.size) for part in parts)
 
-        return await self._reading(work)
+        return await self._reading_of(history, work)
 
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""
@@ -127,18 +133,17 @@ class StoreFront(ABC):
             ranges = view_of(tx, existing(tx, history), version).ranges
             return logic.indices(tx, ranges, entry_ids)
 
-        return await self._reading(work)
+        return await self._reading_of(history, work)
 
     async def delta(self, history: str, since: int) -> Delta:
         """Return the edits from version `since` to the newest."""
 
         def work(tx: Reader) -> Delta:
             row = existing(tx, history)
-            with _naming(history):
-                edits = edits_between(tx, view_of(tx, row, since).ranges, view_of(tx, row, None).ranges)
+            edits = edits_between(tx, view_of(tx, row, since).ranges, view_of(tx, row, None).ranges)
             return Delta(history=history, from_version=since, version=row.version, len=row.len, edits=edits)
 
-        return await self._reading(work)
+        return await self._reading_of(history, work)
 
     async def versions(self, history: str, *, cursor: str | None, limit: int) -> Page:
         """Return VersionRow, newest first."""
@@ -159,7 +164,7 @@ class StoreFront(ABC):
             )
             return Page(rows=rows, cursor=make_cursor("versions", rows[-1].version) if len(found) > limit else None)
 
-        return await self._reading(work)
+        return await self._reading_of(history, work)
 
     async def list(self, *, prefix: str, cursor: str | None, limit: int, order_by: str) -> Page:
         """Return Head rows."""
@@ -192,7 +197,8 @@ class StoreFront(ABC):
     ) -> Pruned:
         """Destroy old versions and what only they hold."""
         rule = retention.Rule(keep_versions=keep_versions, before=before)
-        plan = await self._reading(lambda tx: retention.plan(tx, history, rule))
+        with naming(history) if history is not None else nullcontext():
+            plan = await self._reading(lambda tx: retention.plan(tx, history, rule))
         if not dry_run:
             await self._carry_out(plan)
             await self._reclaim(thoroughly=False)
@@ -202,7 +208,7 @@ class StoreFront(ABC):
         """Delete a history and destroy everything that only it holds, without a trace; forks keep what they show."""
         if await self.head(history) is not None:
             await self.apply(Mutation(history=history, operation=Delete(), at=at))
-        plan = await self._reading(lambda tx: retention.plan(tx, history, retention.Rule()))
+        plan = await self._reading_of(history, lambda tx: retention.plan(tx, history, retention.Rule()))
         await self._carry_out(plan)
         await self._writing(lambda tx: tx.forget_operations(history))
         await self._reclaim(thoroughly=True)
@@ -235,12 +241,3 @@ class StoreFront(ABC):
             for listener in list(self._listeners):
                 listener(event)
         return bool(events)
-
-
-@contextmanager
-def _naming(history: str) -> Iterator[None]:
-    """Name the history that cannot be read: a client has to know which one to leave alone."""
-    try:
-        yield
-    except StorageCorrupt as error:
-        raise StorageCorrupt(f"history {history!r} is damaged", history, error.data["detail"]) from None

@@ -30,10 +30,10 @@ from sidecar.core.errors import (
 )
 from sidecar.core.jsontext import dumpb, loads
 from sidecar.core.layouts import Layout, Range, clip, common_prefix, cut, index_of, join, length, open_end
-from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import ABSENT, Assistant, Entry, Tool
 from sidecar.store import base
 from sidecar.store.blobs import Blob, is_hash, references
+from sidecar.store.bodies import entry_of
 from sidecar.store.measuring import entry_row, place
 from sidecar.store.outcomes import applied_from_json, applied_to_json
 from sidecar.store.transaction import USER, HistoryRow, Reader, Transaction, VersionRecord
@@ -426,7 +426,7 @@ class _Change:
         """Commit a new layout; anything but an append ends here, and clears the token baseline."""
         layout = row.layout + 1
         if len(ranges) > MAX_RANGES:
-            entries = [entry_from_json(loads(body)) for body in self.bodies(ranges)]
+            entries = [entry_of(body) for body in self.bodies(ranges)]
             ranges = self.write(row, entries, layout, row.marks)
         self.tx.add_layout(row.hid, layout, open_end(ranges, row.hid, self.tail))
         after = evolve(
@@ -548,7 +548,7 @@ class _Change:
         results = [(entry.id, entry.message.call_id) for entry in behind if isinstance(entry.message, Tool)]
         if not results:
             return ()
-        before = [self.entry_of(body) for body in self.bodies(cut(prefix, size - min(size, PAIR_WINDOW), size))]
+        before = [entry_of(body) for body in self.bodies(cut(prefix, size - min(size, PAIR_WINDOW), size))]
         answered = {entry.message.call_id for entry in before if isinstance(entry.message, Tool)}
         called = {call.id for entry in before if isinstance(entry.message, Assistant) for call in entry.tool_calls}
         return tuple(
@@ -564,15 +564,11 @@ class _Change:
     def until_user(self, ranges: Layout) -> list[Entry]:
         roles = self.roles(ranges)
         end = roles.index(USER) if USER in roles else len(roles)
-        return [self.entry_of(body) for body in self.bodies(cut(ranges, 0, end))]
+        return [entry_of(body) for body in self.bodies(cut(ranges, 0, end))]
 
     def entry(self, ranges: Layout) -> Entry:
         (body,) = self.bodies(ranges)
-        return self.entry_of(body)
-
-    @staticmethod
-    def entry_of(body: bytes) -> Entry:
-        return entry_from_json(loads(body))
+        return entry_of(body)
 
     def bodies(self, ranges: Layout) -> list[bytes]:
         return _each(ranges, self.tx.bodies)

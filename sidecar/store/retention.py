@@ -18,6 +18,7 @@ from attrs import frozen
 from sidecar.core.errors import HistoryNotFound
 from sidecar.core.layouts import clip
 from sidecar.store.base import Pruned
+from sidecar.store.bodies import naming
 from sidecar.store.transaction import HistoryRow, Reader, Transaction
 
 PIECE = 500
@@ -64,9 +65,10 @@ def plan(tx: Reader, history: str | None, rule: Rule) -> Plan:
         if count := tx.count_versions(row.hid, first):
             firsts[row.hid] = first
             dropped += count
-            logs.update(
-                part.log for layout, size in tx.spans(row.hid, 0) for part in clip(tx.layout(row.hid, layout), size)
-            )
+            with naming(row.name):
+                logs.update(
+                    part.log for layout, size in tx.spans(row.hid, 0) for part in clip(tx.layout(row.hid, layout), size)
+                )
     gaps = {log: unshown(tx, log, firsts) for log in logs}
     freed = sum(tx.weigh(log, lo, hi) for log, parts in gaps.items() for lo, hi in parts)
     freed += tx.weigh_blobs([(log, lo, hi) for log, parts in gaps.items() for lo, hi in parts])

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sidecar.core.jsontext import loads
+from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import Layout, clip, index_of
-from sidecar.core.message_json import entry_from_json
 from sidecar.store.base import Hit, Page
+from sidecar.store.bodies import entry_of
 from sidecar.store.cursors import make_cursor, open_cursor
 from sidecar.store.transaction import HistoryRow, Match, Reader, Transaction
 from sidecar.store.words import Phrase, cut_words, parse_query, searchable, snippet
@@ -33,10 +33,14 @@ def index_piece(tx: Transaction) -> bool:
     log, lo, tail = behind
     hi = min(lo + PIECE, tail + 1)
     rows = []
-    for entry in tx.present(log, lo, hi):
-        text = cut_words(searchable(entry_from_json(loads(entry.body))))
+    for stored in tx.present(log, lo, hi):
+        try:
+            entry = entry_of(stored.body)
+        except StorageCorrupt:
+            continue  # it is found by nobody; reading its history says so
+        text = cut_words(searchable(entry))
         if text:
-            rows.append((entry.seq, text))
+            rows.append((stored.seq, text))
     tx.add_words(log, rows)
     tx.set_indexed(log, hi - 1)
     return True
@@ -57,11 +61,10 @@ def find(tx: Reader, query: str, prefix: str, cursor: str | None, limit: int) ->
         if len(hits) == limit:
             assert last is not None
             return Page(rows=tuple(hits), cursor=make_cursor(listing, *last))
-        readable = tx.present(match.log, match.seq, match.seq + 1)
-        if not readable:
+        try:
+            (entry,) = [entry_of(stored.body) for stored in tx.present(match.log, match.seq, match.seq + 1)]
+        except (StorageCorrupt, ValueError):
             continue  # damaged since it was indexed: the other histories' hits still come
-        (stored,) = readable
-        entry = entry_from_json(loads(stored.body))
         text = snippet(searchable(entry), phrases)
         hits.append(Hit(history=row.name, entry_id=entry.id, index=index, snippet=text, rank=-match.score))
         last = (match.score, match.log, match.seq, row.name)
@@ -79,9 +82,9 @@ def _shown(
         for match in matches:
             if match.log not in views:
                 views[match.log] = [
-                    (row, clip(tx.layout(row.hid, row.layout), row.len))
+                    (row, ranges)
                     for row in tx.shown_by(match.log)
-                    if row.name.startswith(prefix)
+                    if row.name.startswith(prefix) and (ranges := _ranges(tx, row)) is not None
                 ]
             first = after is not None and (match.score, match.log, match.seq) == after[:3]
             for row, ranges in views[match.log]:
@@ -93,3 +96,11 @@ def _shown(
         if len(matches) < STEP:
             return
         behind = (last.score, last.log, last.seq + 1)
+
+
+def _ranges(tx: Reader, row: HistoryRow) -> Layout | None:
+    """Return what a history shows, `None` where it is damaged: the other histories' hits still come."""
+    try:
+        return clip(tx.layout(row.hid, row.layout), row.len)
+    except StorageCorrupt:
+        return None

@@ -13,18 +13,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 from attrs import evolve
 
 from sidecar.core.errors import StorageCorrupt
-from sidecar.core.jsontext import loads
 from sidecar.core.layouts import Layout, pack, unpack
 from sidecar.store import blobs
 from sidecar.store.base import Baseline
+from sidecar.store.bodies import is_sound, json_of, sound
 from sidecar.store.transaction import ORDERS, EntryRow, HistoryRow, Match, StoredEntry, VersionRecord
 from sidecar.store.words import Phrase
-
-_SKIM = msgspec.json.Decoder(msgspec.Raw)
 
 HISTORY_COLUMNS = (
     "hid, name, version, layout, len, tail, cumulative, estimate, marks, base_tokens, base_version, base_len,"
@@ -140,7 +137,11 @@ class SqlTransaction(ABC):
             raise StorageCorrupt("a version of a history has lost its layout", detail="layout")
         if len(self._layouts) >= KEPT_LAYOUTS:
             self._layouts.clear()
-        self._layouts[hid, layout] = ranges = unpack(json.loads(found))
+        try:
+            ranges = unpack(json_of(found, "layout"))
+        except (TypeError, ValueError):
+            raise StorageCorrupt("a version of a history has lost its layout", detail="layout") from None
+        self._layouts[hid, layout] = ranges
         return ranges
 
     def forget(self) -> None:
@@ -153,7 +154,7 @@ class SqlTransaction(ABC):
         found = self.value("SELECT entries FROM marks WHERE hid = ? AND marks = ?", (hid, marks))
         if found is None:
             raise StorageCorrupt("a version of a history has lost its elision marks", detail="marks")
-        loaded: dict[str, str] = json.loads(found)
+        loaded: dict[str, str] = json_of(found, "marks")
         return loaded
 
     def entries(
@@ -164,7 +165,7 @@ class SqlTransaction(ABC):
         return self._entries(log, rows, references, most)
 
     def present(self, log: int, lo: int, hi: int) -> list[StoredEntry]:
-        rows = [row for row in self._stored(log, lo, hi) if _is_sound(row[4])]
+        rows = [row for row in self._stored(log, lo, hi) if is_sound(row[4])]
         return self._entries(log, rows, True, None)
 
     def _stored(self, log: int, lo: int, hi: int) -> list[Any]:
@@ -189,11 +190,11 @@ class SqlTransaction(ABC):
     def _shown(self, rows: Sequence[Any], references: bool, most: int | None) -> list[bytes]:
         """Return bodies with their large strings, up to the one that passes `most`."""
         if references or all(places is None for _, places in rows):
-            return [_sound(body) for body, _ in rows]
+            return [sound(body) for body, _ in rows]
         shown: list[bytes] = []
         total = 0
         for body, places in rows:
-            _sound(body)
+            sound(body)
             whole = body if places is None else blobs.restore(body, blobs.unpack(places), self.find_blob)
             shown.append(whole)
             total += len(whole)
@@ -227,7 +228,7 @@ class SqlTransaction(ABC):
         found = []
         for row_id, body in self._run(_LOOKUP, (id_key(log, entry_id),)):
             # 64-bit keys can collide; the body decides.
-            if row_id >> SHIFT == log and json.loads(_sound(body))["id"] == entry_id:
+            if row_id >> SHIFT == log and json_of(sound(body), "entry")["id"] == entry_id:
                 found.append(row_id & mask)
         return found
 
@@ -493,8 +494,8 @@ def history_row(row: Sequence[Any]) -> HistoryRow:
     found = HistoryRow(
         hid=hid, name=name, version=version, layout=layout, len=length, tail=tail, cumulative=cumulative,
         estimate=estimate, marks=marks, created_at=created_at, updated_at=updated_at, title=_unword(title),
-        tags=tuple(json.loads(tags)) if tags else (), metadata=json.loads(metadata) if metadata else {},
-        calibration=json.loads(calibration) if calibration else None,
+        tags=tuple(json_of(tags, "tags")) if tags else (), metadata=json_of(metadata, "metadata") if metadata else {},
+        calibration=json_of(calibration, "calibration") if calibration else None,
     )  # fmt: skip
     if tokens is None:
         return found
@@ -530,36 +531,10 @@ def word(value: str | None) -> str | None:
 
 
 def _unword(value: str | None) -> Any:
-    return None if value is None else json.loads(value)
+    return None if value is None else json_of(value, "change")
 
 
 def id_key(hid: int, entry_id: str) -> int:
     """Return the key under which the index of entries has an entry id of a log."""
     digest = hashlib.blake2b(b"%d:%s" % (hid, entry_id.encode("utf-8", "surrogatepass")), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-def _is_sound(body: bytes) -> bool:
-    try:
-        _sound(body)
-    except StorageCorrupt:
-        return False
-    return True
-
-
-def _sound(body: bytes) -> bytes:
-    """Return a stored body; raise StorageCorrupt where it is no JSON object.
-
-    Bodies go into replies as they are, so that a damaged one would break the stream for its reader.
-    """
-    try:
-        body.decode()
-        if not body.startswith(b"{"):
-            raise ValueError
-        try:
-            _SKIM.decode(body)
-        except (msgspec.DecodeError, RecursionError):
-            loads(body)  # it knows lone surrogates, which msgspec refuses
-    except ValueError:
-        raise StorageCorrupt("a history holds an entry that does not read back", detail="entry") from None
-    return body

@@ -22,6 +22,7 @@ import pytest
 from sidecar.core.errors import SidecarError, StorageCorrupt, StorageUnavailable
 from sidecar.store import open_store
 from sidecar.store.base import Append, Mutation, Operation, Replace, Truncate
+from sidecar.store.events import events_since
 from sidecar.store.sqlite import engine
 from sidecar.store.sqlite.care import check
 from tests.store.running import entry
@@ -423,7 +424,20 @@ def test_a_file_overwritten_in_place_acknowledges_nothing(tmp_path: Path, damage
     asyncio.run(work())
 
 
-@pytest.mark.parametrize("body", [b"\xff\x00", b'{"id":"a"', b"[]", b'{"id":"a","x":tru}', b'{"id":"\xff"}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\x00",
+        b'{"id":"a"',
+        b"[]",
+        b'{"id":"a","x":tru}',
+        b'{"id":"\xff"}',
+        b"{}",
+        b'{"id":"a","message":{}}',
+        b'{"id":"a","message":"\\ud800"}',
+        b'{"id":7,"message":{"role":"user"}}',
+    ],
+)
 def test_a_damaged_entry_is_never_handed_out(tmp_path: Path, body: bytes) -> None:
     """Stored bytes go into replies as they are: damaged ones are `storageCorrupt`, and other histories go on."""
 
@@ -443,6 +457,12 @@ def test_a_damaged_entry_is_never_handed_out(tmp_path: Path, body: bytes) -> Non
         page = await store.search("word", prefix="", cursor=None, limit=9)
         assert [hit.history for hit in page.rows] == ["k"]
         await store.apply(Mutation(history="h", operation=Append((entry("b", "x"),)), at=1))
+        events, _ = await store._reading(lambda tx: events_since(tx, (0, 0)))
+        assert [(event.history, event.version, event.edits is None) for event in events] == [
+            ("h", 1, True),
+            ("k", 1, False),
+            ("h", 2, False),
+        ]
         other.close()
         await store.close()
 

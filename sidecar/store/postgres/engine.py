@@ -111,7 +111,7 @@ class PostgresStore(StoreFront):
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    async def apply(self, mutation: Mutation) -> Applied:
+    async def _apply(self, mutation: Mutation) -> Applied:
         applied: Applied = await self._writer.submit(mutation).result()
         self._ring_soon()
         await self._tell()

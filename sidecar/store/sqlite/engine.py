@@ -113,7 +113,7 @@ class SqliteStore(StoreFront):
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    async def apply(self, mutation: Mutation) -> Applied:
+    async def _apply(self, mutation: Mutation) -> Applied:
         applied: Applied = await self._submit(mutation)
         await self._tell()
         return applied
