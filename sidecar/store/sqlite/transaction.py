@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -13,7 +14,7 @@ from sidecar.store.sql import CHANGE_OF_HISTORY, SHIFT, SqlTransaction, version_
 from sidecar.store.transaction import Match, VersionRecord
 from sidecar.store.words import Phrase
 
-ROWS = 100
+ROWS = (100, 8)
 """Rows of one statement, where there are so many: ten columns of each are well below SQLite's 32 766 parameters."""
 
 _INSERT = re.compile(r"INSERT INTO [^;]* VALUES\(([?, ]+)\)").fullmatch
@@ -33,13 +34,14 @@ class SqliteTransaction(SqlTransaction):
 
     def _run_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
         at = 0
-        if len(values) >= ROWS and (match := _INSERT(statement)):
+        for size in ROWS if _INSERT(statement) else ():
             # Every step lets go of the interpreter lock and waits for it again behind whoever computes meanwhile, so
-            # rows go in by the hundred (measured: an import beside which its reader runs took twice the time).
-            together = statement + f",({match[1]})" * (ROWS - 1)
-            for at in range(ROWS, len(values) + 1, ROWS):
-                self._execute(together, [value for row in values[at - ROWS : at] for value in row])
-        self._executemany(statement, values[at:])
+            # rows go in together (measured: an import beside which its reader runs took twice the time).
+            while len(values) - at >= size:
+                self._execute(_of_rows(statement, size), [value for row in values[at : at + size] for value in row])
+                at += size
+        if at < len(values):
+            self._executemany(statement, values[at:])
 
     def renumber(self) -> None:
         return  # SQLite counts on from the highest number there is
@@ -88,6 +90,14 @@ class SqliteTransaction(SqlTransaction):
 
 class SqliteWriting(BufferedTransaction, SqliteTransaction):
     """The writer's."""
+
+
+@lru_cache(maxsize=64)
+def _of_rows(statement: str, size: int) -> str:
+    """Return an INSERT of one row as one of `size` rows."""
+    match = _INSERT(statement)
+    assert match is not None
+    return statement + f", ({match[1]})" * (size - 1)
 
 
 def _key(start: tuple[float, int, int]) -> tuple[float, int]:
