@@ -60,7 +60,7 @@ def count_rows(counter: Counter, rows: Sequence[Row], entries: Sequence[Entry] |
         if row.elided is None and not counter.needs_text:
             counts.append(counter.count(_measured(row)))
             continue
-        entry = entries[index] if entries is not None else entry_from_json(loads(row.body))
+        entry = entries[index] if entries is not None else entry_of(row.body)
         shown = entry if row.elided is None else elide_entry(entry, loads(row.elided))
         counts.append(counter.count_entry(shown))
     return counts
