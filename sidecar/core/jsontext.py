@@ -32,6 +32,13 @@ def loads(text: str | bytes) -> Json:
     if isinstance(text, bytes):
         text = text.decode("utf-8")
     try:
+        try:
+            value, end = _DECODER.raw_decode(text)
+            if end == len(text) or not text[end:].strip(_BLANKS):
+                return value
+        except ValueError:
+            pass
+        # Blanks in front, or no JSON: the decoder reads the one and has words for the other.
         return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -74,4 +81,5 @@ def _refuse(text: str) -> float:
 
 # `json.loads` and `json.dumps` build these anew on every call with options, which costs as much as a small message.
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+_BLANKS = " \t\n\r"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -43,12 +43,9 @@ def fold(items: Sequence[Item], context: Context) -> Projected:
 
 def names_of(entries: Sequence[Entry]) -> frozenset[str]:
     """Return every tool name that a call of the list uses."""
-    names: set[str] = set()
-    for entry in entries:
-        message = entry.message
-        if type(message) is Assistant and message.tool_calls:
-            names.update([call.name for call in message.tool_calls])
-    return frozenset(names)
+    return frozenset(
+        [call.name for entry in entries if type(entry.message) is Assistant for call in entry.message.tool_calls]
+    )
 
 
 @define
@@ -63,12 +60,12 @@ class _State:
     names: frozenset[str] = frozenset()
     end: int = 0
 
-    def fits(self, items: Sequence[Item], entries: list[Entry]) -> bool:
+    def fits(self, entries: list[Entry], flags: list[tuple[bool, bool]]) -> bool:
         """Say whether the list begins with what this fold was made from, and nothing behind it changes it."""
         seen = len(self.entries)
         if len(entries) < seen or not all(map(is_, self.entries, entries)):
             return False
-        if list(map(_FLAGS, items[:seen])) != self.flags:
+        if flags[:seen] != self.flags:
             return False
         new = entries[seen:]
         for entry in new:
@@ -79,12 +76,12 @@ class _State:
                     return False
         return names_of(new) <= self.names
 
-    def go_on(self, items: Sequence[Item], entries: list[Entry]) -> None:
+    def go_on(self, items: Sequence[Item], entries: list[Entry], flags: list[tuple[bool, bool]]) -> None:
         """Feed the closed part of what is new."""
         seen = len(self.entries)
         self.pairing.extend(entries[seen:], seen)
         self.entries = entries
-        self.flags = list(map(_FLAGS, items))
+        self.flags = flags
         end = max(self.end, closed_end(items, self.pairing))
         for unit in lay_out(items, self.pairing, self.context.report, self.end, end):
             self.shaper.add(unit)
@@ -113,14 +110,15 @@ class Cache:
         """Return what `fold` returns, from what is known where that is possible."""
         key = (context.vendor, _way(context.options))
         entries = list(map(_ENTRY, items))
+        flags = list(map(_FLAGS, items))
         state = self._states.pop(key, None)
-        if state is None or not state.fits(items, entries):
+        if state is None or not state.fits(entries, flags):
             names = names_of(entries)
             state = _State(context, context.projection.shape(context, names), names=names)
         self._states[key] = state
         if len(self._states) > MAX_STATES:
             self._states.popitem(last=False)
-        state.go_on(items, entries)
+        state.go_on(items, entries, flags)
         return state.finish(items, context)
 
     def clear(self) -> None:

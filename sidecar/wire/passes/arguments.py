@@ -5,11 +5,15 @@ The store keeps what the model produced, perhaps cut off in the middle; the payl
 
 from __future__ import annotations
 
+import re
+
 from sidecar.core.jsontext import MAX_DEPTH, Json, dumps, loads
 from sidecar.core.messages import ToolCall
 from sidecar.wire.base import Item
-from sidecar.wire.passes.unicode import scrub_json
+from sidecar.wire.passes.unicode import is_well_formed, scrub_json
 from sidecar.wire.projection import Context
+
+_ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def arguments_object(call: ToolCall, item: Item, context: Context) -> dict[str, Json]:
@@ -28,7 +32,7 @@ def arguments_text(call: ToolCall, item: Item, context: Context) -> str:
 def _read(call: ToolCall, item: Item, context: Context) -> tuple[dict[str, Json], bool]:
     text = call.arguments
     report = context.report
-    if not text or not text.strip():
+    if not text or text.isspace():
         report.repair("X7", item, "rewritten", "a call without arguments is sent with an empty object")
         return {}, False
     try:
@@ -45,14 +49,14 @@ def _read(call: ToolCall, item: Item, context: Context) -> tuple[dict[str, Json]
             value = None
         again = True
     # Only a text with that many brackets can nest that deep.
-    many = text.count("{") + text.count("[") > MAX_DEPTH
+    many = len(text) > MAX_DEPTH and text.count("{") + text.count("[") > MAX_DEPTH
     if not isinstance(value, dict) or (many and _depth_over(value, MAX_DEPTH)):
         report.loss("X7", "warning", item, "arguments that are not a JSON object are sent as an empty object")
         return {}, False
     if again:
         report.repair("X7", item, "rewritten", "arguments that were encoded twice are sent as an object")
     # A lone surrogate can hide in an escape, so the text alone does not tell.
-    if "\\u" in text or not text.isascii():
+    if not is_well_formed(text) or ("\\u" in text and _ESCAPED.search(text)):
         clean = scrub_json(value)
         if clean is not value:
             report.repair("X14", item, "rewritten", "arguments that are not well-formed Unicode were replaced")

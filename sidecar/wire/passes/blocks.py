@@ -5,15 +5,15 @@ Anthropic, Bedrock and Gemini write different blocks; the order of messages is t
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
+
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import Block, Reasoning, Text
 from sidecar.wire.base import Item
-from sidecar.wire.passes.layout import Call
 from sidecar.wire.passes.reasoning import reasoning_of
-from sidecar.wire.passes.shaper import BaseShaper
+from sidecar.wire.passes.shaper import BaseShaper, Call, Outcome
 from sidecar.wire.projection import Context
-
-Sent = tuple[tuple[Call, tuple[str, str]], ...]
 
 
 class BlockShaper(BaseShaper):
@@ -36,6 +36,11 @@ class BlockShaper(BaseShaper):
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
+    def say(self, item: Item, role: str, text: str) -> bool:
+        """Write a message of one text part."""
+        self.push(role if role == "user" else self.ASSISTANT, [self.text_part(text)], item)
+        return True
+
     def user(self, item: Item, blocks: list[Block]) -> None:
         """Write a user message."""
         parts = self.user_parts(item, blocks)
@@ -44,7 +49,7 @@ class BlockShaper(BaseShaper):
         else:
             self.drop_empty(item)
 
-    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
+    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sequence[Call]) -> None:
         """Write an assistant message: reasoning where it stood, text, calls last (X20)."""
         item = items[0]
         reasoning = reasoning_of(items, self.context)
@@ -55,10 +60,11 @@ class BlockShaper(BaseShaper):
             else:
                 self.drop_empty(item)
             return
-        parts += self.call_parts(calls)
+        if calls:
+            parts += self.call_parts(calls)
         self.push(self.ASSISTANT, self.with_reasoning(item, parts, reasoning), item)
 
-    def results(self, outcome: list[tuple[Call, str, str, list[Block], bool]]) -> None:
+    def results(self, outcome: list[Outcome]) -> None:
         """Write all results of a round at the front of the next user message."""
         parts = [self.result_part(*each) for each in outcome]
         self.messages.append({"role": "user", self.CONTENT: parts})
@@ -74,26 +80,27 @@ class BlockShaper(BaseShaper):
 
     def push(self, role: str, parts: list[Json], item: Item | None) -> None:
         """Append a message, or merge it into the last one of the same role."""
-        if not self.messages and role != "user":
+        messages = self.messages
+        if not messages and role != "user":
             text = self.stand_in("X11", "start", "the vendor wants a user message first; a placeholder stands for it")
-            self.messages.append({"role": "user", self.CONTENT: [self.text_part(text)]})
-        if self.messages and self.messages[-1]["role"] == role:
+            messages.append({"role": "user", self.CONTENT: [self.text_part(text)]})
+        if messages and messages[-1]["role"] == role:
             if not self._after_results:
                 self.report.repair("X12", item, "merged", "neighbouring messages of one role are sent as one")
-            self.messages[-1][self.CONTENT] += parts
+            messages[-1][self.CONTENT] += parts
         else:
-            self.messages.append({"role": role, self.CONTENT: parts})
+            messages.append({"role": role, self.CONTENT: parts})
         self._after_results = False
 
     # --- what a vendor writes -----------------------------------------------------------------------------------------
 
+    @abstractmethod
     def text_part(self, text: str) -> Json:
         """Return a text block."""
-        raise NotImplementedError
 
+    @abstractmethod
     def part(self, item: Item, block: Block) -> Json:
         """Return one block of a user or assistant message."""
-        raise NotImplementedError
 
     def user_parts(self, item: Item, blocks: list[Block]) -> list[Json]:
         """Return the blocks of a user message."""
@@ -103,9 +110,9 @@ class BlockShaper(BaseShaper):
         """Return the blocks of an assistant message without reasoning and calls."""
         return [self.part(item, block) for block in blocks]
 
-    def call_parts(self, calls: Sent) -> list[Json]:
-        """Return the blocks of calls."""
-        raise NotImplementedError
+    @abstractmethod
+    def call_parts(self, calls: Sequence[Call]) -> list[Json]:
+        """Return the blocks of calls, of which there is one at least."""
 
     def with_reasoning(self, item: Item, parts: list[Json], reasoning: list[Reasoning]) -> list[Json]:
         """Return `parts` with the reasoning put where it stood."""
@@ -123,13 +130,13 @@ class BlockShaper(BaseShaper):
             placed.append(self.reasoning_part(part))
         return [*placed, *rest]
 
+    @abstractmethod
     def reasoning_part(self, part: Reasoning) -> Json:
         """Return a block of reasoning, byte for byte."""
-        raise NotImplementedError
 
-    def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
+    @abstractmethod
+    def result_part(self, call: Call, blocks: list[Block], is_error: bool) -> Json:
         """Return the block of one result."""
-        raise NotImplementedError
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

@@ -7,19 +7,17 @@ message is written.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Assistant, Audio, Block, File, Image, Reasoning, Refusal, Text, User, VendorBlock
+from sidecar.core.messages import Audio, Block, File, Image, Reasoning, Refusal, Text, VendorBlock
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object, arguments_text
 from sidecar.wire.passes.content import join_text, plain_text, with_error_prefix
-from sidecar.wire.passes.layout import Call, Unit
 from sidecar.wire.passes.media import data_url
 from sidecar.wire.passes.reasoning import reasoning_of
-from sidecar.wire.passes.shaper import BaseShaper, Message, marker_places
+from sidecar.wire.passes.shaper import BaseShaper, Call, Message, Outcome, marker_places
 from sidecar.wire.projection import Context
-
-Sent = tuple[tuple[Call, tuple[str, str]], ...]
 
 
 class ChatShaper(BaseShaper):
@@ -29,37 +27,34 @@ class ChatShaper(BaseShaper):
         super().__init__(context, names)
         rules = self.rules
         self._writes_reasoning = rules.reasoning_on_calls is not None or rules.reasoning_always or self.PLACES_TEXT
-
-    def add(self, unit: Unit) -> None:
-        """Take the next unit; a plain text needs none of the passes, and most units are one."""
-        if isinstance(unit, Item) and not unit.elided:
-            plain = _plain(unit)
-            if plain is not None and self._may_follow(plain[0]):
-                self.leading = False
-                self.messages.append({"role": plain[0], "content": plain[1]})
-                return
-        super().add(unit)
-
-    def _may_follow(self, role: str) -> bool:
-        """Say whether a plain message of this role may simply be appended."""
-        last = self._last_role()
-        if role == "user":
-            return not (self.rules.alternate and last == "user") and not (self.rules.bridge and last == "tool")
-        if self._writes_reasoning or (self.rules.alternate and last == "assistant"):
-            return False
-        return self.rules.first == "any" or last not in _NONE_OR_SYSTEM
+        self._appends = not rules.alternate and not rules.bridge and rules.first == "any"
+        """Each message may follow any other."""
+        self._empty_reasoning = rules.reasoning_always and self.capabilities.thinking is not False
 
     PLACES_TEXT = False
-    """`put_reasoning` has work to do on messages without reasoning too."""
+    """`put_reasoning` has work to do on messages with calls and without reasoning too."""
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
+    def say(self, item: Item, role: str, text: str) -> bool:
+        """Append a message of one text where nothing is merged into the last one or put before it."""
+        if not self._appends and not self._may_follow(role):
+            return False
+        message: Message = {"role": role, "content": text}
+        if role == "assistant" and self._empty_reasoning and self.rules.reasoning_key is not None:
+            message[self.rules.reasoning_key] = ""
+        self.messages.append(message)
+        return True
+
+    def _may_follow(self, role: str) -> bool:
+        rules = self.rules
+        last = self._last_role()
+        if role == "user":
+            return not (rules.alternate and last == "user") and not (rules.bridge and last == "tool")
+        return not (rules.alternate and last == "assistant") and not (rules.first == "user" and last in _NONE_OR_SYSTEM)
+
     def user(self, item: Item, blocks: list[Block]) -> None:
         """Write a user message; without content it is left out where the vendor refuses it."""
-        if len(blocks) == 1 and type(blocks[0]) is Text and blocks[0].text:
-            self._bridge(item)
-            self._append(self.user_message(item, blocks), item)
-            return
         blocks = self._sayable(item, blocks, self.rules.content == "parts")
         if len(blocks) > 1:
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)] or blocks[:1]
@@ -71,11 +66,11 @@ class ChatShaper(BaseShaper):
         self._bridge(item)
         self._append(self.user_message(item, blocks), item)
 
-    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
+    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sequence[Call]) -> None:
         """Write an assistant message by the null rule of the vendor."""
         item = items[0]
         reasoning = reasoning_of(items, self.context)
-        if len(blocks) != 1 or type(blocks[0]) is not Text or not blocks[0].text:
+        if blocks:
             blocks = self._sayable(item, blocks, self.rules.refusals)
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
         message: Message = {"role": "assistant"}
@@ -97,13 +92,13 @@ class ChatShaper(BaseShaper):
                 self.drop_empty(item)
             return
         if calls:
-            message["tool_calls"] = [self.tool_call(call, call_id, name) for call, (call_id, name) in calls]
+            message["tool_calls"] = [self.tool_call(call) for call in calls]
         self._append(message, item)
 
-    def results(self, outcome: list[tuple[Call, str, str, list[Block], bool]]) -> None:
+    def results(self, outcome: list[Outcome]) -> None:
         """Write one tool message per result, directly behind the calls."""
-        for call, call_id, name, blocks, is_error in outcome:
-            self.messages.append(self.tool_message(call, call_id, name, blocks, is_error))
+        for call, blocks, is_error in outcome:
+            self.messages.append(self.tool_message(call, self.result_content(call, blocks, is_error)))
 
     def system_slot(self, item: Item, text: str) -> None:
         """Write leading system text: one message each, or one for all where only one is allowed."""
@@ -141,18 +136,18 @@ class ChatShaper(BaseShaper):
         """Return the content of an assistant message."""
         return self.content(item, blocks, self.rules.refusals)
 
-    def tool_message(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Message:
+    def tool_message(self, call: Call, content: Json) -> Message:
         """Return the message for one result."""
-        return {"role": "tool", "tool_call_id": call_id, "content": self.result_content(call, blocks, is_error)}
+        return {"role": "tool", "tool_call_id": call.id, "content": content}
 
-    def tool_call(self, call: Call, call_id: str, name: str) -> Json:
+    def tool_call(self, call: Call) -> Json:
         """Return one call."""
         arguments: Json
         if self.rules.arguments == "text":
             arguments = arguments_text(call.call, call.item, self.context)
         else:
             arguments = arguments_object(call.call, call.item, self.context)
-        return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
     def result_content(self, call: Call, blocks: list[Block], is_error: bool) -> Json:
         """Return the content of a result: text, or parts where it holds media that may stay."""
@@ -198,7 +193,9 @@ class ChatShaper(BaseShaper):
             return block.value
         return {"type": "text", "text": plain_text(block)}
 
-    def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
+    def put_reasoning(
+        self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sequence[Call]
+    ) -> None:
         """Write plain reasoning under the vendor's key, or what stands in for it."""
         key = self.rules.reasoning_key
         if key is None or self.capabilities.thinking is False:
@@ -259,6 +256,9 @@ class ChatShaper(BaseShaper):
         return sayable
 
     def _append(self, message: Message, item: Item) -> None:
+        if self._appends:
+            self.messages.append(message)
+            return
         rules = self.rules
         role = message["role"]
         if rules.first == "user" and role == "assistant" and self._last_role() in _NONE_OR_SYSTEM:
@@ -325,23 +325,6 @@ class ChatShaper(BaseShaper):
 _SYSTEM = ("system", "developer")
 _NONE_OR_SYSTEM = ("", "system", "developer")
 _MARKED = ("system", "developer", "user")
-
-
-def _plain(item: Item) -> tuple[str, str] | None:
-    """Return role and text of a message that is one plain text and nothing else, or `None`."""
-    message = item.entry.message
-    if type(message) is User:
-        role, blocks = "user", message.content
-    elif type(message) is Assistant and not message.reasoning and not item.entry.agent:
-        role, blocks = "assistant", message.blocks
-    else:
-        return None
-    if len(blocks) != 1 or message.extra:
-        return None
-    block = blocks[0]
-    if type(block) is not Text or block.extra or not block.text or not block.text.isascii():
-        return None
-    return role, block.text
 
 
 def _last_text(content: Json) -> int | None:

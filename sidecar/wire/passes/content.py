@@ -26,7 +26,7 @@ from sidecar.core.messages import (
 )
 from sidecar.wire.base import Item
 from sidecar.wire.passes.media import place_media
-from sidecar.wire.passes.unicode import scrub, scrub_json
+from sidecar.wire.passes.unicode import is_well_formed, scrub, scrub_json
 from sidecar.wire.projection import Context, Place
 
 ERROR_PREFIX = "ERROR: "
@@ -53,10 +53,8 @@ def assistant_blocks(item: Item, context: Context, hoisted: list[Block]) -> list
     return legal_blocks(blocks, item, "assistant", context, hoisted)
 
 
-def result_blocks(item: Item, context: Context, hoisted: list[Block]) -> list[Block]:
+def result_blocks(message: Tool, item: Item, context: Context, hoisted: list[Block]) -> list[Block]:
     """Return the legal blocks of a tool result."""
-    message = item.entry.message
-    assert type(message) is Tool
     return legal_blocks(message.content, item, "error" if message.is_error else "result", context, hoisted)
 
 
@@ -75,7 +73,13 @@ def legal_blocks(
     if len(blocks) == 1:
         # The common message is one plain text: nothing to look at but its letters.
         only = blocks[0]
-        if type(only) is Text and not only.extra and only.text.isascii() and only.text.strip():
+        if (
+            type(only) is Text
+            and not only.extra
+            and only.text
+            and not only.text.isspace()
+            and is_well_formed(only.text)
+        ):
             return [only]
     legal: list[Block] = []
     report = context.report

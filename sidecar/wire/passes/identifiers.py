@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from attrs import define, field, frozen
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_PAIRS = tuple(first + second for second in _BASE62 for first in _BASE62)
+"""Two digits at once, the low one first."""
 _HASH = 8
 
 
@@ -68,12 +70,16 @@ class CallIds:
     format: str
     _used: set[str] = field(factory=set)
     _unnamed: int = 0
+    _match: Callable[[str], object] = field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._match = _COMPILED[self.format].fullmatch
 
     def assign(self, original: str) -> str:
         """Return the id under which this call is sent; each call of the payload asks once, in order."""
         if self.format == "none":
             return original
-        if original not in self._used and _COMPILED[self.format].fullmatch(original):
+        if original not in self._used and self._match(original):
             self._used.add(original)
             return original
         key = original
@@ -89,7 +95,7 @@ class CallIds:
 
     def valid(self, original: str) -> bool:
         """Say whether the vendor takes the id as it is."""
-        return _COMPILED[self.format].fullmatch(original) is not None
+        return self._match(original) is not None
 
     def _mapped(self, original: str, key: str, attempt: int) -> str:
         form = FORMATS[self.format]
@@ -97,10 +103,10 @@ class CallIds:
         if form.strict:
             # Eight bytes cover the 62**9 ids almost evenly.
             number, letters = int.from_bytes(digest[:8], "big"), ""
-            for _ in range(form.length):
-                number, rest = divmod(number, 62)
-                letters += _BASE62[rest]
-            return letters
+            while len(letters) < form.length:
+                number, rest = divmod(number, len(_PAIRS))
+                letters += _PAIRS[rest]
+            return letters[: form.length]
         clean = re.sub(form.unwanted, "_", original)[: form.length - _HASH - 1] or "call"
         return f"{clean}_{digest.hex()[:_HASH]}"
 

@@ -13,25 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from sidecar.core.messages import Assistant, Tool, ToolCall
+from sidecar.core.messages import Assistant, Tool
 from sidecar.core.turns import Pairing
 from sidecar.wire.base import Item
 from sidecar.wire.projection import Report
 
 
-class Call(NamedTuple):
-    """One call with the entry that made it and the result that answers it."""
-
-    call: ToolCall
-    item: Item
-    result: Item | None
-
-
 class Round(NamedTuple):
-    """One assistant message with calls, perhaps stored in pieces, and what answers it."""
+    """One assistant message with calls, perhaps stored in pieces, and what answers each call, in call order."""
 
     items: tuple[Item, ...]
-    calls: tuple[Call, ...]
+    results: list[Item | None]
 
 
 Unit: TypeAlias = Item | Round
@@ -71,30 +63,32 @@ def lay_out(
 
 
 def _round(items: Sequence[Item], start: int, stop: int, pairing: Pairing, report: Report) -> Round:
-    calls: list[Call] = []
-    places: list[int] = []
+    results: list[Item | None] = []
     result_of = pairing.result_of
+    in_place = True
+    behind = stop
     for index in range(start, stop):
         item = items[index]
-        message = item.entry.message
-        assert isinstance(message, Assistant)
-        for position, call in enumerate(message.tool_calls):
+        for position in range(len(item.entry.message.tool_calls)):  # type: ignore[union-attr]
             place = result_of.get((index, position))
             if place is None:
-                calls.append(Call(call, item, None))
+                results.append(None)
                 report.repair("X1", item, "synthesized", "a tool call has no result; the model is told so")
             else:
-                calls.append(Call(call, item, items[place]))
-                places.append(place)
+                results.append(items[place])
+                in_place = in_place and place == behind
+                behind += 1
     if stop - start > 1:
         for item in items[start + 1 : stop]:
             report.repair("X1", item, "merged", "calls of one response that were stored apart are sent as one message")
-    if places and (places[-1] - stop + 1 != len(places) or places != sorted(places)):
-        _report_moves(items, stop, places, report)
-    return Round(tuple(items[start:stop]), tuple(calls))
+    if not in_place:
+        _report_moves(items, start, stop, pairing, report)
+    return Round(tuple(items[start:stop]), results)
 
 
-def _report_moves(items: Sequence[Item], stop: int, places: list[int], report: Report) -> None:
+def _report_moves(items: Sequence[Item], start: int, stop: int, pairing: Pairing, report: Report) -> None:
+    asked = [(index, number) for index in range(start, stop) for number in range(len(items[index].entry.tool_calls))]
+    places = [pairing.result_of[place] for place in asked if place in pairing.result_of]
     own = set(places)
     for index in range(stop, max(places)):
         if index not in own:

@@ -12,15 +12,17 @@ Rules:
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from sidecar.core.messages import Assistant, Origin, Reasoning
 from sidecar.wire.base import Item, Severity
-from sidecar.wire.passes.unicode import scrub
+from sidecar.wire.passes.unicode import is_well_formed
 from sidecar.wire.projection import Context
 
 _DATE = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|preview(?:-\d\d-(?:\d\d|20\d\d))?|v\d+(?::\d+)?)$")
 
 
+@lru_cache(maxsize=256)
 def model_family(model: str) -> str:
     """Return the model without its route and its date: two names of one family can read each other's signatures."""
     name = model.lower().rsplit("/", 1)[-1]
@@ -99,7 +101,7 @@ def _problem(
     opaque = part.signature is not None or part.data is not None
     if part.cleared:
         return "warning", "its text was cleared after it was made"
-    if any(text is not None and scrub(text) is not text for text in (part.text, part.signature, part.data)):
+    if not all(map(is_well_formed, (part.text or "", part.signature or "", part.data or ""))):
         return "warning", "it is not well-formed Unicode and must not be altered"
     if mode == "signed" and not (part.signature or part.data):
         return "info", "it carries no signature"

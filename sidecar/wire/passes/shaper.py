@@ -10,16 +10,19 @@ Rules:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
-from typing import TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from sidecar.core.jsontext import Json
-from sidecar.core.messages import Assistant, Block, Note, Summary, System, Text, User
+from sidecar.core.messages import Assistant, Block, Note, Summary, System, Text, Tool, ToolCall, User
+from sidecar.core.messages import Message as Stored
 from sidecar.wire.base import Item
 from sidecar.wire.passes.content import assistant_blocks, result_blocks, user_blocks
 from sidecar.wire.passes.identifiers import CallIds, ToolNames
-from sidecar.wire.passes.layout import Call, Round, Unit
-from sidecar.wire.passes.unicode import scrub
+from sidecar.wire.passes.layout import Round, Unit
+from sidecar.wire.passes.unicode import is_well_formed, scrub
 from sidecar.wire.projection import Context
 
 NOTE = "[note] "
@@ -31,7 +34,21 @@ Self = TypeVar("Self", bound="BaseShaper")
 Message = dict[str, Json]
 
 
-class BaseShaper:
+class Call(NamedTuple):
+    """A call as it is sent: who made it, what answers it, its id and its name on the wire."""
+
+    call: ToolCall
+    item: Item
+    result: Item | None
+    id: str
+    name: str
+
+
+Outcome: TypeAlias = tuple[Call, list[Block], bool]
+"""A call, the blocks of its result, and whether it failed."""
+
+
+class BaseShaper(ABC):
     """What the families have in common; a family says how messages are written."""
 
     KNOWN_EXTRA: frozenset[str] = frozenset()
@@ -54,13 +71,17 @@ class BaseShaper:
     # --- the fold -----------------------------------------------------------------------------------------------------
 
     def add(self, unit: Unit) -> None:
-        """Take the next unit of the layout."""
+        """Take the next unit of the layout; a message of one plain text needs none of the passes, and most are one."""
         if isinstance(unit, Round):
             self.leading = False
             self.round(unit)
             return
         message = unit.entry.message
         kind = type(message)
+        plain = _plain_text(unit, message)
+        if plain is not None and self.say(unit, "user" if kind is User else "assistant", plain):
+            self.leading = False
+            return
         if message.extra:
             self._report_extra(unit)
         if unit.elided:
@@ -93,65 +114,68 @@ class BaseShaper:
                 self._report_extra(item)
             if item.elided:
                 self.report.loss("X22", "info", item, "the entry is elided; the model sees a short text in its place")
-            blocks += assistant_blocks(item, self.context, hoisted)
-        sent = tuple([(self._call_id(call), self._call_name(call)) for call in unit.calls])
-        for call in unit.calls:
-            if call.call.signature is not None or call.call.extra:
-                self._report_call(call)
-        self.assistant(unit.items, blocks, tuple(zip(unit.calls, sent, strict=True)))
-        outcome: list[tuple[Call, str, str, list[Block], bool]] = []
-        for call, (call_id, name) in zip(unit.calls, sent, strict=True):
+            if item.entry.message.content:  # type: ignore[union-attr]
+                blocks += assistant_blocks(item, self.context, hoisted)
+        calls = self._calls(unit)
+        self.assistant(unit.items, blocks, calls)
+        outcome: list[Outcome] = []
+        for call in calls:
             result = call.result
             if result is None:
-                outcome.append((call, call_id, name, [Text(self.context.placeholder("result"))], True))
+                outcome.append((call, [Text(self.context.placeholder("result"))], True))
                 continue
             message = result.entry.message
+            assert type(message) is Tool
             if message.extra:
                 self._report_extra(result)
             if result.elided:
                 self.report.loss("X22", "info", result, "the entry is elided; the model sees a short text in its place")
-            blocks = result_blocks(result, self.context, hoisted)
-            outcome.append((call, call_id, name, blocks, message.is_error))  # type: ignore[union-attr]
+            outcome.append((call, result_blocks(message, result, self.context, hoisted), message.is_error))
         if self.ids.format == "none" and not self._told_ids:
             self._told_ids = True
             self.report.loss("X4", "info", unit.items[0], "call ids are not on this wire; results follow in call order")
         self.results(outcome)
         if hoisted:
-            self.attach(unit.calls[-1].item, hoisted)
+            self.attach(calls[-1].item, hoisted)
         if self.rules.repeats is not None:
-            self._watch_repeats(unit, self.rules.repeats)
+            self._watch_repeats(calls, self.rules.repeats)
 
     # --- what a family writes -----------------------------------------------------------------------------------------
 
+    @abstractmethod
+    def say(self, item: Item, role: str, text: str) -> bool:
+        """Write a message that is one text and nothing else, just as `user` or `assistant` would.
+
+        Or change nothing and say that it needs them. `text` is visible, well-formed, and has no keys of its own.
+        """
+
+    @abstractmethod
     def user(self, item: Item, blocks: list[Block]) -> None:
         """Write a user message."""
-        raise NotImplementedError
 
-    def assistant(
-        self, items: tuple[Item, ...], blocks: list[Block], calls: tuple[tuple[Call, tuple[str, str]], ...]
-    ) -> None:
-        """Write an assistant message; `calls` come with the id and the name under which they are sent."""
-        raise NotImplementedError
+    @abstractmethod
+    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sequence[Call]) -> None:
+        """Write an assistant message."""
 
-    def results(self, outcome: list[tuple[Call, str, str, list[Block], bool]]) -> None:
-        """Write the results of a round in call order: call, id, name, blocks, is it an error."""
-        raise NotImplementedError
+    @abstractmethod
+    def results(self, outcome: list[Outcome]) -> None:
+        """Write the results of a round, in call order."""
 
+    @abstractmethod
     def system_slot(self, item: Item, text: str) -> None:
         """Write system text of the leading run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def system_in_place(self, item: Item, text: str) -> bool:
         """Write system text as a system message here, or say that the wire allows none here."""
-        raise NotImplementedError
 
     def attach(self, item: Item, blocks: list[Block]) -> None:
         """Write media that may not stand where they were recorded as a user message."""
         self.user(item, [Text("[attached to the message above]"), *blocks])
 
+    @abstractmethod
     def body(self) -> dict[str, Json]:
         """Return the payload."""
-        raise NotImplementedError
 
     def fork(self: Self, context: Context) -> Self:
         """Return an independent copy that writes to the report of `context`."""
@@ -188,43 +212,48 @@ class BaseShaper:
             )
         return clean
 
-    def _call_id(self, call: Call) -> str:
-        original = call.call.id
-        sent = self.ids.assign(original)
-        if sent != original:
-            rule, why = ("X4", "the vendor does not take this call id") if original else ("X4", "the call has no id")
-            if original and self.ids.valid(original):
-                rule, why = "X3", "the call id is used more than once"
-            self.report.repair(rule, call.item, "rewritten", f"{why}; call and result are sent under another one")
-        return sent
+    def _calls(self, unit: Round) -> list[Call]:
+        """Return the calls of a round under the ids and names of the wire."""
+        calls: list[Call] = []
+        results = iter(unit.results)
+        for item in unit.items:
+            for call in item.entry.message.tool_calls:  # type: ignore[union-attr]
+                call_id = self.ids.assign(call.id)
+                name = self.names.map(call.name)
+                if call_id != call.id:
+                    self._report_id(call.id, item)
+                if name != call.name:
+                    message = "the vendor does not take this tool name; it is sent cleaned"
+                    self.report.repair("X5", item, "rewritten", message)
+                if call.signature is not None or call.extra:
+                    self._report_call(call, item)
+                calls.append(Call(call, item, next(results), call_id, name))
+        return calls
 
-    def _call_name(self, call: Call) -> str:
-        original = call.call.name
-        sent = self.names.map(original)
-        if sent != original:
-            self.report.repair(
-                "X5", call.item, "rewritten", "the vendor does not take this tool name; it is sent cleaned"
-            )
-        return sent
+    def _report_id(self, original: str, item: Item) -> None:
+        rule, why = ("X4", "the vendor does not take this call id") if original else ("X4", "the call has no id")
+        if original and self.ids.valid(original):
+            rule, why = "X3", "the call id is used more than once"
+        self.report.repair(rule, item, "rewritten", f"{why}; call and result are sent under another one")
 
     def _report_extra(self, item: Item) -> None:
         known = self.KNOWN_EXTRA if type(item.entry.message) is not User or not self.rules.participant_names else _NAME
         if any(key != "_meta" and key not in known for key in item.entry.message.extra):
             self.report.loss("X17", "info", item, "unknown keys of the message are not sent", "/message")
 
-    def _report_call(self, call: Call) -> None:
-        if call.call.signature is not None and self.rules.reasoning != "thought":
-            self.report.loss("X13", "info", call.item, "the thought signature of a call is not sent to this vendor")
-        if any(key != "_meta" for key in call.call.extra):
-            self.report.loss("X17", "info", call.item, "unknown keys of a tool call are not sent")
+    def _report_call(self, call: ToolCall, item: Item) -> None:
+        if call.signature is not None and self.rules.reasoning != "thought":
+            self.report.loss("X13", "info", item, "the thought signature of a call is not sent to this vendor")
+        if any(key != "_meta" for key in call.extra):
+            self.report.loss("X17", "info", item, "unknown keys of a tool call are not sent")
 
-    def _watch_repeats(self, unit: Round, limit: int) -> None:
-        key = tuple((call.call.name, call.call.arguments) for call in unit.calls)
+    def _watch_repeats(self, calls: list[Call], limit: int) -> None:
+        key = tuple([(call.call.name, call.call.arguments) for call in calls])
         self._repeats = self._repeats + 1 if key == self._repeated else 1
         self._repeated = key
         if self._repeats == limit:
             message = f"the same tool calls were made {limit} times in a row; the vendor may refuse such a history"
-            self.report.loss("X22", "warning", unit.items[0], message)
+            self.report.loss("X22", "warning", calls[0].item, message)
 
     def drop_empty(self, item: Item) -> None:
         """Report that a message without content is left out."""
@@ -234,6 +263,23 @@ class BaseShaper:
         """Return a placeholder text and report it."""
         self.report.repair(rule, None, "synthesized", message)
         return self.context.placeholder(key)
+
+
+def _plain_text(item: Item, message: Stored) -> str | None:
+    """Return the text of a user or primary assistant message that is one visible text and nothing else, or `None`."""
+    if type(message) is User:
+        blocks = message.content
+    elif type(message) is Assistant and not message.reasoning and not item.entry.agent:
+        blocks = message.blocks
+    else:
+        return None
+    if len(blocks) != 1 or message.extra or item.elided:
+        return None
+    block = blocks[0]
+    if type(block) is not Text or block.extra:
+        return None
+    text = block.text
+    return text if text and not text.isspace() and is_well_formed(text) else None
 
 
 def _copy_message(message: Message) -> Message:

@@ -12,14 +12,14 @@ Documentation, read 2026-11-30:
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import Block, File, Image, JsonBlock, Reasoning, Refusal, Text, VendorBlock
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object
-from sidecar.wire.passes.blocks import BlockShaper, Sent
-from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.shaper import marker_places
+from sidecar.wire.passes.blocks import BlockShaper
+from sidecar.wire.passes.shaper import Call, marker_places
 from sidecar.wire.projection import IMAGE_TYPES, Capabilities, Context, MediaRule, Projection, Rules
 
 RULES = Rules(
@@ -155,18 +155,17 @@ class AnthropicShaper(BlockShaper):
         parts = super().assistant_parts(item, blocks)
         return parts if all(part.get("type") == "text" for part in parts) else self._paired(item, parts)
 
-    def call_parts(self, calls: Sent) -> list[Json]:
+    def call_parts(self, calls: Sequence[Call]) -> list[Json]:
         """Return `tool_use` blocks."""
-        if calls:
-            self._asking = calls[0][0].item
+        self._asking = calls[0].item
         return [
             {
                 "type": "tool_use",
-                "id": call_id,
-                "name": name,
+                "id": call.id,
+                "name": call.name,
                 "input": arguments_object(call.call, call.item, self.context),
             }
-            for call, (call_id, name) in calls
+            for call in calls
         ]
 
     def reasoning_part(self, part: Reasoning) -> Json:
@@ -175,10 +174,12 @@ class AnthropicShaper(BlockShaper):
             return {"type": "redacted_thinking", "data": part.data}
         return {"type": "thinking", "thinking": part.text or "", "signature": part.signature}
 
-    def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
+    def result_part(self, call: Call, blocks: list[Block], is_error: bool) -> Json:
         """Return a `tool_result` block; a failed one has text, an empty one no content."""
-        part: dict[str, Json] = {"type": "tool_result", "tool_use_id": call_id}
-        if blocks:
+        part: dict[str, Json] = {"type": "tool_result", "tool_use_id": call.id}
+        if len(blocks) == 1 and type(blocks[0]) is Text:
+            part["content"] = blocks[0].text
+        elif blocks:
             content = [self.part(call.result or call.item, block) for block in blocks]
             # One text is written as a string, also where it was a JSON value: equal facts, equal bytes.
             only = content[0].keys() == {"type", "text"} and len(content) == 1

@@ -10,14 +10,14 @@ the caller's, so an info loss says so.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import Block, File, Image, JsonBlock, Reasoning, Refusal, Text, VendorBlock
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object
-from sidecar.wire.passes.blocks import BlockShaper, Sent
-from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.shaper import marker_places
+from sidecar.wire.passes.blocks import BlockShaper
+from sidecar.wire.passes.shaper import Call, marker_places
 from sidecar.wire.projection import IMAGE_TYPES, Capabilities, Context, MediaRule, Place, Projection, Rules
 
 FORMATS = {
@@ -88,6 +88,8 @@ class BedrockShaper(BlockShaper):
         super().__init__(context, names)
         self._documents: set[str] = set()
         self._called = False
+        self._pictured = False
+        """A part may be an image."""
 
     def fork(self, context: Context) -> BedrockShaper:
         """Return an independent copy that writes to the report of `context`."""
@@ -108,6 +110,7 @@ class BedrockShaper(BlockShaper):
             return {"text": block.text}
         if isinstance(block, JsonBlock):
             return {"json": block.value} if isinstance(block.value, dict) else {"text": dumps(block.value)}
+        self._pictured = self._pictured or isinstance(block, Image | VendorBlock)
         if isinstance(block, Image):
             form = (block.mime_type or "").removeprefix("image/")
             return {"image": {"format": form, "source": {"bytes": block.data}}}
@@ -126,18 +129,18 @@ class BedrockShaper(BlockShaper):
             parts.append({"text": "(document attached)"})
         return parts
 
-    def call_parts(self, calls: Sent) -> list[Json]:
+    def call_parts(self, calls: Sequence[Call]) -> list[Json]:
         """Return `toolUse` blocks."""
-        self._called = self._called or bool(calls)
+        self._called = True
         return [
             {
                 "toolUse": {
-                    "toolUseId": call_id,
-                    "name": name,
+                    "toolUseId": call.id,
+                    "name": call.name,
                     "input": arguments_object(call.call, call.item, self.context),
                 }
             }
-            for call, (call_id, name) in calls
+            for call in calls
         ]
 
     def reasoning_part(self, part: Reasoning) -> Json:
@@ -146,13 +149,13 @@ class BedrockShaper(BlockShaper):
             return {"reasoningContent": {"redactedContent": part.data}}
         return {"reasoningContent": {"reasoningText": {"text": part.text or "", "signature": part.signature}}}
 
-    def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
+    def result_part(self, call: Call, blocks: list[Block], is_error: bool) -> Json:
         """Return a `toolResult` block, never without content."""
         content = [self.part(call.result or call.item, block) for block in blocks]
         if not content:
             self.report.repair("X6", call.result, "synthesized", "a result without text gets one")
             content = [{"text": self.context.placeholder("output")}]
-        result: dict[str, Json] = {"toolUseId": call_id, "content": content}
+        result: dict[str, Json] = {"toolUseId": call.id, "content": content}
         if is_error:
             result["status"] = "error"
         return {"toolResult": result}
@@ -200,6 +203,8 @@ class BedrockShaper(BlockShaper):
         self.report.loss("X15", "warning", None, message_text)
 
     def _limit_images(self) -> None:
+        if not self._pictured:
+            return
         for index, message in enumerate(self.messages):
             if (
                 message["role"] == "user"

@@ -8,12 +8,14 @@ Text beside tool calls is the `tool_plan`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import evolve
 
 from sidecar.core.messages import Reasoning
 from sidecar.wire.base import Item
-from sidecar.wire.passes.chat import ChatShaper, Sent
-from sidecar.wire.passes.shaper import Message
+from sidecar.wire.passes.chat import ChatShaper
+from sidecar.wire.passes.shaper import Call, Message
 from sidecar.wire.projection import Capabilities, Context, Projection
 from sidecar.wire.vendors import openai_chat
 
@@ -39,7 +41,9 @@ class CohereShaper(ChatShaper):
 
     PLACES_TEXT = True
 
-    def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
+    def put_reasoning(
+        self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sequence[Call]
+    ) -> None:
         """Write the text beside calls as the plan, and thinking as a content part where the model thinks."""
         content = message.pop("content", None)
         if content and calls:

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 
 from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import Assistant, Audio, Block, File, Image, JsonBlock, Reasoning, Refusal, Text, VendorBlock
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object
-from sidecar.wire.passes.blocks import BlockShaper, Sent
+from sidecar.wire.passes.blocks import BlockShaper
 from sidecar.wire.passes.content import join_text
-from sidecar.wire.passes.layout import Call
 from sidecar.wire.passes.reasoning import why_foreign
+from sidecar.wire.passes.shaper import Call
 from sidecar.wire.projection import Capabilities, Context, MediaRule, Place, Projection, Rules
 
 NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
@@ -115,7 +116,7 @@ class GeminiShaper(BlockShaper):
             parts.append({"text": "(see the attachment)"})
         return parts
 
-    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
+    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sequence[Call]) -> None:
         """Write a model content; a signature that was kept apart from its call goes back to the call."""
         self._loose = {}
         if calls and not any(isinstance(block, Text | Refusal) for block in blocks):
@@ -127,15 +128,15 @@ class GeminiShaper(BlockShaper):
             }
         super().assistant(items, blocks, calls)
 
-    def call_parts(self, calls: Sent) -> list[Json]:
+    def call_parts(self, calls: Sequence[Call]) -> list[Json]:
         """Return `functionCall` parts; the first one of a step carries a signature, and no two carry one."""
         parts: list[Json] = []
         seen: set[str] = set()
-        for call, (call_id, name) in calls:
+        for call in calls:
             part: dict[str, Json] = {
                 "functionCall": {
-                    "id": call_id,
-                    "name": name,
+                    "id": call.id,
+                    "name": call.name,
                     "args": arguments_object(call.call, call.item, self.context),
                 }
             }
@@ -181,8 +182,12 @@ class GeminiShaper(BlockShaper):
         signature = part.signature or part.data
         return {**thought, "thoughtSignature": signature} if signature else thought
 
-    def result_part(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Json:
+    def result_part(self, call: Call, blocks: list[Block], is_error: bool) -> Json:
         """Return a `functionResponse` part: an object with `output` or `error`, media beside it."""
+        key = "error" if is_error else "output"
+        if len(blocks) == 1 and type(blocks[0]) is Text:
+            response: dict[str, Json] = {"id": call.id, "name": call.name, "response": {key: blocks[0].text}}
+            return {"functionResponse": response}
         media = [block for block in blocks if isinstance(block, Image | File | Audio)]
         rest = [block for block in blocks if not isinstance(block, Image | File | Audio)]
         value: Json
@@ -190,11 +195,7 @@ class GeminiShaper(BlockShaper):
             value = rest[0].value
         else:
             value = join_text(rest)
-        response: dict[str, Json] = {
-            "id": call_id,
-            "name": name,
-            "response": {"error" if is_error else "output": value},
-        }
+        response = {"id": call.id, "name": call.name, "response": {key: value}}
         if media:
             response["parts"] = [_media_part(block) for block in media]
         return {"functionResponse": response}

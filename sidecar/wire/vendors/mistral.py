@@ -9,13 +9,15 @@ assistant message stands between tool results and user text, which the hosted AP
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import evolve
 
-from sidecar.core.messages import Assistant, Block, Reasoning
+from sidecar.core.jsontext import Json
+from sidecar.core.messages import Assistant, Reasoning
 from sidecar.wire.base import Item
-from sidecar.wire.passes.chat import ChatShaper, Sent
-from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.shaper import Message
+from sidecar.wire.passes.chat import ChatShaper
+from sidecar.wire.passes.shaper import Call, Message
 from sidecar.wire.projection import Capabilities, Context, Projection
 from sidecar.wire.vendors import openai_chat
 
@@ -51,12 +53,13 @@ RULES = evolve(
 class MistralShaper(ChatShaper):
     """Shapes `{"messages": [...]}` with bridges and thinking chunks."""
 
-    def tool_message(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Message:
+    def tool_message(self, call: Call, content: Json) -> Message:
         """Return the message for one result, which names its tool."""
-        content = self.result_content(call, blocks, is_error)
-        return {"role": "tool", "name": name, "tool_call_id": call_id, "content": content}
+        return {"role": "tool", "name": call.name, "tool_call_id": call.id, "content": content}
 
-    def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
+    def put_reasoning(
+        self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sequence[Call]
+    ) -> None:
         """Write reasoning as a thinking chunk at the front of the content."""
         # A chunk of unknown make stays here: only thinking that is known to be Mistral's is a thinking chunk.
         origins = [item.entry.message.origin for item in items if isinstance(item.entry.message, Assistant)]

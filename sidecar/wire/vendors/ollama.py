@@ -16,8 +16,7 @@ from sidecar.core.messages import Block, Image, Text
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object
 from sidecar.wire.passes.chat import ChatShaper
-from sidecar.wire.passes.layout import Call
-from sidecar.wire.passes.shaper import Message
+from sidecar.wire.passes.shaper import Call, Message
 from sidecar.wire.projection import Capabilities, Context, MediaRule, Projection
 from sidecar.wire.vendors import openai_chat
 
@@ -56,13 +55,13 @@ class OllamaShaper(ChatShaper):
             message["images"] = images
         return message
 
-    def tool_call(self, call: Call, call_id: str, name: str) -> Json:
+    def tool_call(self, call: Call) -> Json:
         """Return one call; the wire has no ids, results follow in call order."""
-        return {"function": {"name": name, "arguments": arguments_object(call.call, call.item, self.context)}}
+        return {"function": {"name": call.name, "arguments": arguments_object(call.call, call.item, self.context)}}
 
-    def tool_message(self, call: Call, call_id: str, name: str, blocks: list[Block], is_error: bool) -> Message:
+    def tool_message(self, call: Call, content: Json) -> Message:
         """Return the message for one result."""
-        return {"role": "tool", "tool_name": name, "content": self.result_content(call, blocks, is_error)}
+        return {"role": "tool", "tool_name": call.name, "content": content}
 
 
 def shape(context: Context, names: frozenset[str]) -> OllamaShaper:

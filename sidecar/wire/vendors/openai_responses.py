@@ -11,19 +11,17 @@ this scope. Reasoning goes back with its encrypted content, directly before the 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import Assistant, Audio, Block, File, Image, Reasoning, Text, VendorBlock
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_text
 from sidecar.wire.passes.content import join_text, plain_text, with_error_prefix
-from sidecar.wire.passes.layout import Call
 from sidecar.wire.passes.media import data_url
 from sidecar.wire.passes.reasoning import foreign, reasoning_of
-from sidecar.wire.passes.shaper import BaseShaper
+from sidecar.wire.passes.shaper import BaseShaper, Call, Outcome
 from sidecar.wire.projection import IMAGE_TYPES, Capabilities, Context, MediaRule, Place, Projection, Rules
-
-Sent = tuple[tuple[Call, tuple[str, str]], ...]
 
 _PLACES: frozenset[Place] = frozenset(("user", "result", "error"))
 _ITEM_ID = re.compile(r"(rs|fc|msg)_[A-Za-z0-9_-]{1,60}")
@@ -79,6 +77,11 @@ class ResponsesShaper(BaseShaper):
 
     # --- items --------------------------------------------------------------------------------------------------------
 
+    def say(self, item: Item, role: str, text: str) -> bool:
+        """Append a message item of one text."""
+        self.messages.append({"type": "message", "role": role, "content": text})
+        return True
+
     def user(self, item: Item, blocks: list[Block]) -> None:
         """Write a user message item."""
         blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
@@ -92,12 +95,12 @@ class ResponsesShaper(BaseShaper):
             content = [_part(block) for block in blocks]
         self.messages.append({"type": "message", "role": "user", "content": content})
 
-    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sent) -> None:
+    def assistant(self, items: tuple[Item, ...], blocks: list[Block], calls: Sequence[Call]) -> None:
         """Write the items of one response: reasoning, message, calls (X20)."""
         item = items[0]
         reasoning = reasoning_of(items, self.context)
         spoken = self._spoken(item, blocks)
-        called = [self._function_call(call, call_id, name) for call, (call_id, name) in calls]
+        called = [self._function_call(call) for call in calls]
         if not spoken and not called:
             if reasoning:
                 self.report.loss("X13", "warning", item, "reasoning is not sent: the item that it belongs to is empty")
@@ -109,11 +112,13 @@ class ResponsesShaper(BaseShaper):
         self.messages += spoken
         self.messages += called
 
-    def results(self, outcome: list[tuple[Call, str, str, list[Block], bool]]) -> None:
+    def results(self, outcome: list[Outcome]) -> None:
         """Write one output item per call."""
-        for call, call_id, _, blocks, is_error in outcome:
+        for call, blocks, is_error in outcome:
             output: Json
-            if any(isinstance(block, Image | File | Audio) for block in blocks):
+            if len(blocks) == 1 and type(blocks[0]) is Text and not is_error:
+                output = blocks[0].text
+            elif any(isinstance(block, Image | File | Audio) for block in blocks):
                 parts = [_part(block) for block in blocks if plain_text(block) != ""]
                 if is_error and call.result is not None:
                     text = with_error_prefix("", self.context, call.result)
@@ -123,7 +128,7 @@ class ResponsesShaper(BaseShaper):
                 output = join_text(blocks)
                 if is_error and call.result is not None:
                     output = with_error_prefix(output, self.context, call.result)
-            self.messages.append({"type": "function_call_output", "call_id": call_id, "output": output})
+            self.messages.append({"type": "function_call_output", "call_id": call.id, "output": output})
 
     def system_slot(self, item: Item, text: str) -> None:
         """Write leading system text as instructions."""
@@ -183,9 +188,9 @@ class ResponsesShaper(BaseShaper):
             message["phase"] = phase
         return message
 
-    def _function_call(self, call: Call, call_id: str, name: str) -> dict[str, Json]:
+    def _function_call(self, call: Call) -> dict[str, Json]:
         arguments = arguments_text(call.call, call.item, self.context)
-        part: dict[str, Json] = {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
+        part: dict[str, Json] = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
         item_id = call.call.item_id
         if item_id is not None and self.capabilities.stored and self._own(call.item) and self._new_id("fc_", item_id):
             part["id"] = item_id

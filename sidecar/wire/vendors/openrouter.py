@@ -10,13 +10,15 @@ follows the call. Cache markers stand inside content parts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import evolve
 
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import Reasoning
 from sidecar.wire.base import Item
-from sidecar.wire.passes.chat import ChatShaper, Sent
-from sidecar.wire.passes.shaper import Message
+from sidecar.wire.passes.chat import ChatShaper
+from sidecar.wire.passes.shaper import Call, Message
 from sidecar.wire.projection import Context, MediaRule, Projection
 from sidecar.wire.vendors import openai_chat
 
@@ -48,9 +50,11 @@ class OpenRouterShaper(ChatShaper):
 
     PLACES_TEXT = True
 
-    def put_reasoning(self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sent) -> None:
+    def put_reasoning(
+        self, message: Message, reasoning: list[Reasoning], items: tuple[Item, ...], calls: Sequence[Call]
+    ) -> None:
         """Write recorded details as they came, and plain reasoning as `reasoning`."""
-        ids = {call.call.id: call_id for call, (call_id, _) in calls}
+        ids = {call.call.id: call.id for call in calls}
         details = []
         for part in reasoning:
             if part.vendor is None and part.signature is None and part.data is None and "type" not in part.extra:
