@@ -42,15 +42,10 @@ class Increment(Generic[E]):
         self.diverged = False
         """The tool went another way, but the history has newer entries, so both are kept."""
 
-    @property
-    def looking(self) -> bool:
-        """Whether `last` was not met yet: nothing is added before that."""
-        return self._last is not None
-
     def take(self, read: Sequence[E], places: Mapping[str, int]) -> tuple[Sequence[E], E | None]:
         """Return what of the next entries is to be added, and the entry `last` where it is met among them.
 
-        `places` tells where the history has those of them that it has; it is looked at while `looking`.
+        `places` tells where the history has those of them that it has; it is looked at until `last` was met.
         """
         if self._last is None:
             return read, None

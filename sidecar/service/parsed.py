@@ -53,9 +53,9 @@ class Projections:
 
 @define
 class _Kept:
-    bodies: list[bytes]
-    entries: list[Entry]
-    size: int
+    bodies: list[bytes] = field(factory=list)
+    entries: list[Entry] = field(factory=list)
+    size: int = 0
     projections: Projections = field(factory=Projections)
     lent: bool = False
 
@@ -110,7 +110,7 @@ class ParsedEntries:
             kept.lent = False
 
     def _keep(self, history: str, bodies: list[bytes], entries: list[Entry]) -> None:
-        kept = self._kept.pop(history, None) or _Kept(bodies, entries, 0)
+        kept = self._kept.pop(history, None) or _Kept()
         kept.bodies, kept.entries, kept.size = bodies, entries, sum(map(len, bodies))
         if kept.size > self._max_bytes:
             return
