@@ -16,9 +16,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sidecar.cli.output import Failed, err, json_option, one_line_errors, out, plain, print_json, store_option
 from sidecar.config import settings_from
 from sidecar.core.jsontext import Json
-from sidecar.store import open_store
+from sidecar.store import is_database, open_store
 from sidecar.store.base import Pruned, Store
-from sidecar.store.checking import Finding
+from sidecar.store.checking import Facts, Finding
 from sidecar.store.copying import Copied, copy_store
 from sidecar.store.front import StoreFront
 from sidecar.store.retention import SIZE_STEPS
@@ -37,10 +37,15 @@ def store() -> None:
 @store_option
 def info(as_json: bool, store: str | None) -> None:
     """Say where the store is, what it holds and how large it is."""
-    from sidecar.store.sqlite import care
-
+    place = _place(store)
     with one_line_errors():
-        found = {"file": str(_file(store)), **asdict(care.facts(_file(store)))}
+        if is_database(place):
+            from sidecar.store.postgres import care as databases
+
+            found = {"database": databases.place(place), **asdict(_facts(place))}
+        else:
+            found = {"file": str(_file(store)), **asdict(_facts(place))}
+    found = {name: value for name, value in found.items() if value is not None}
     if as_json:
         print_json({_camel(name): value for name, value in found.items()})
         return
@@ -53,10 +58,16 @@ def info(as_json: bool, store: str | None) -> None:
 @store_option
 def check(as_json: bool, store: str | None) -> int:
     """Check that every version of every history reads back; exit code 1 where something is wrong."""
-    from sidecar.store.sqlite import care
-
+    place = _place(store)
     with one_line_errors():
-        findings = care.check(_file(store))
+        if is_database(place):
+            from sidecar.store.postgres import care as databases
+
+            findings = databases.check(place)
+        else:
+            from sidecar.store.sqlite import care
+
+            findings = care.check(_file(store))
     _print_findings(findings, as_json, "every version of every history reads back")
     return 1 if findings else 0
 
@@ -186,16 +197,17 @@ async def _copy(source: str, target: str, advance: Callable[[str, int], None]) -
 @store_option
 def migrate(as_json: bool, store: str | None) -> None:
     """Bring the store to this release's schema; opening it does the same."""
-    from sidecar.store.sqlite.schema import SCHEMA
 
     async def work(opened: Store) -> str:
         return opened.engine
 
     engine = _with_store(store, work)
+    with one_line_errors():
+        schema = _facts(_place(store)).schema
     if as_json:
-        print_json({"engine": engine, "schema": SCHEMA})
+        print_json({"engine": engine, "schema": schema})
     else:
-        out().print(plain(f"the {engine} store is at schema {SCHEMA}"))
+        out().print(plain(f"the {engine} store is at schema {schema}"))
 
 
 async def _keep_for_size(opened: Store, history: str | None, most: int, before: int | None, held: int) -> int:
@@ -207,10 +219,18 @@ async def _keep_for_size(opened: Store, history: str | None, most: int, before: 
 
 
 def _held(store: str | None) -> int:
+    facts = _facts(_place(store))
+    return facts.body_bytes + facts.blob_bytes
+
+
+def _facts(place: str) -> Facts:
+    if is_database(place):
+        from sidecar.store.postgres import care as databases
+
+        return databases.facts(place)
     from sidecar.store.sqlite import care
 
-    facts = care.facts(_file(store))
-    return facts.body_bytes + facts.blob_bytes
+    return care.facts(_path(place))
 
 
 def _with_store(store: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -226,12 +246,21 @@ def _with_store(store: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
         return asyncio.run(run())
 
 
-def _file(store: str | None) -> Path:
+def _place(store: str | None) -> str:
     place = settings_from(store).store
-    if place.startswith(("postgresql://", "postgres://")):
-        raise Failed("this is for SQLite files", "pg_dump and VACUUM do the same for a database")
     if place == ":memory:":
         raise Failed("a store in memory has nothing to look after")
+    return place
+
+
+def _file(store: str | None) -> Path:
+    place = _place(store)
+    if is_database(place):
+        raise Failed("this is for SQLite files", "pg_dump backs up a database; `store copy` brings it into a file")
+    return _path(place)
+
+
+def _path(place: str) -> Path:
     return Path(place).expanduser().absolute()
 
 

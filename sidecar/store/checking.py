@@ -22,7 +22,24 @@ class Finding:
     problem: str
 
 
-def check(tx: Reader) -> Iterator[Finding]:
+@frozen(kw_only=True)
+class Facts:
+    """What a store holds; `None` where the engine has no such thing."""
+
+    schema: int
+    histories: int
+    deleted: int
+    versions: int
+    entries: int
+    body_bytes: int
+    blobs: int
+    blob_bytes: int
+    file_bytes: int
+    log_bytes: int | None = None
+    free_bytes: int | None = None
+
+
+def check_versions(tx: Reader) -> Iterator[Finding]:
     """Read every version of every history, also of deleted ones that forks may need."""
     for row, live in tx.lives(None):
         yield from _history(tx, row, live)

@@ -71,7 +71,7 @@ class PostgresStore(StoreFront):
         self._writer: Writer[Mutation | Work, Any] = Writer(self._commit)
 
     def _open(self) -> None:
-        with _translated():
+        with translated():
             migrate(self._connect_writer())
             self._pool = ConnectionPool(
                 self._dsn,
@@ -98,11 +98,8 @@ class PostgresStore(StoreFront):
         if self._connection is not None:
             self._connection.close()
 
-    def _connect(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(self._dsn, autocommit=True, **_SETTINGS)
-
     def _connect_writer(self) -> psycopg.Connection[Any]:
-        self._connection = self._connect()
+        self._connection = connect(self._dsn)
         self._tx = PostgresWriting(self._connection, self._identity)
         return self._connection
 
@@ -131,7 +128,7 @@ class PostgresStore(StoreFront):
         error: BaseException | None = None
         for attempt in range(TRIES):
             try:
-                with _translated():
+                with translated():
                     connection = self._connection
                     if connection is None or connection.closed:
                         connection = self._connect_writer()
@@ -188,7 +185,7 @@ class PostgresStore(StoreFront):
 
     async def _reading(self, work: Callable[[Reader], T]) -> T:
         def run() -> T:
-            with _translated(), self._pool.connection() as connection:
+            with translated(), self._pool.connection() as connection:
                 connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 connection.read_only = True
                 with connection.transaction():
@@ -201,7 +198,7 @@ class PostgresStore(StoreFront):
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         if not self._listeners:
             # Blocking once, on first use: the cursor must stand before the caller reads the version it starts from.
-            with _translated(), self._pool.connection() as connection:
+            with translated(), self._pool.connection() as connection:
                 self._told = PostgresTransaction(connection, self._identity).last_change()
             if self._listener is None:
                 self._listener = threading.Thread(target=self._listen, name="store-listener", daemon=True)
@@ -211,7 +208,7 @@ class PostgresStore(StoreFront):
     def _listen(self) -> None:
         while not self._stopping.is_set():
             try:
-                with self._connect() as connection:
+                with connect(self._dsn) as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
                     while not self._stopping.is_set():
                         for _ in connection.notifies(timeout=POLL_SECONDS, stop_after=1):
@@ -248,12 +245,18 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+def connect(dsn: str, *, autocommit: bool = True) -> psycopg.Connection[Any]:
+    """Open one connection with our settings."""
+    return psycopg.connect(dsn, autocommit=autocommit, **_SETTINGS)
+
+
 class _TryAgain(Exception):
     pass
 
 
 @contextlib.contextmanager
-def _translated() -> Any:
+def translated() -> Any:
+    """Turn the driver's errors into those of the store."""
     try:
         yield
     except (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation):

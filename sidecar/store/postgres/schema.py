@@ -7,6 +7,7 @@ cursor runs over: row numbers are given out before the commit, so a cursor over 
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import Any
 
@@ -62,6 +63,7 @@ CREATE INDEX words_index ON words USING gin(words);
 
 STEPS = [Step(_TABLES, additive=False), Step(APPEND_ENTRIES, additive=True)]
 SCHEMA = len(STEPS)
+TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", _TABLES))
 _LOCK = 0x48535430  # "HST0"
 
 

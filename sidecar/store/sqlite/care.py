@@ -25,23 +25,6 @@ TABLES = ("meta", "history", "tombstone", "blob", "entry", "entry_blob", "layout
 
 
 @frozen(kw_only=True)
-class Facts:
-    """What a store file holds."""
-
-    schema: int
-    histories: int
-    deleted: int
-    versions: int
-    entries: int
-    body_bytes: int
-    blobs: int
-    blob_bytes: int
-    file_bytes: int
-    log_bytes: int
-    free_bytes: int
-
-
-@frozen(kw_only=True)
 class Recovered:
     """What recovery brought over, and what it could not."""
 
@@ -50,11 +33,11 @@ class Recovered:
     findings: tuple[checking.Finding, ...]
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> checking.Facts:
     """Count what a store holds."""
     with _opened(path) as connection:
         one = connection.execute
-        return Facts(
+        return checking.Facts(
             schema=int(one("PRAGMA user_version").get),
             histories=one("SELECT count(*) FROM history WHERE live = 1").get,
             deleted=one("SELECT count(*) FROM history WHERE live = 0").get,
@@ -77,7 +60,7 @@ def check(path: Path) -> tuple[checking.Finding, ...]:
             for (text,) in connection.execute("PRAGMA integrity_check(100)").fetchall()
             if text != "ok"
         ]
-        findings += checking.check(SqliteTransaction(connection, 0))
+        findings += checking.check_versions(SqliteTransaction(connection, 0))
         for digest, data, coded in connection.execute("SELECT hash, data, coded FROM blob"):
             if not checking.blob_is_whole(digest, data, bool(coded)):
                 findings.append(checking.Finding(history="", version=None, problem="a blob is damaged"))
@@ -108,7 +91,7 @@ def recover(path: Path, target: Path, progress: Callable[[str], None] = lambda _
                 copied, gaps = _copy(damaged, new, table)
                 rows += copied
                 lost += gaps
-            findings = tuple(checking.check(SqliteTransaction(new, 0)))
+            findings = tuple(checking.check_versions(SqliteTransaction(new, 0)))
             new.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except BaseException:
         for name in (target, target.with_name(target.name + "-wal"), target.with_name(target.name + "-shm")):
