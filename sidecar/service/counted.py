@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from sidecar.core.errors import HistoryNotFound, VersionUnavailable
+from sidecar.core.errors import SidecarError
 from sidecar.core.estimators import DEFAULT, Counter
 from sidecar.service.heavy import compute
 from sidecar.service.tokens import count_rows
@@ -56,13 +56,16 @@ class Counted:
         return sums[: head.len + 1]
 
     async def shown(self, head: Head) -> Head:
-        """Return a head whose running sums count elided entries as models see them."""
+        """Return a head whose running sums count elided entries as models see them.
+
+        Never raises: a change that was committed is answered, if need be with its entries counted whole.
+        """
         if not head.marks:
             return head
         try:
             sums = await self.sums(head, DEFAULT)
-        except (HistoryNotFound, VersionUnavailable):
-            return head  # it is gone by now, or was pruned: the answer to an old operation id
+        except SidecarError:
+            return head  # deleted by another process, or pruned since the operation id was first answered
         baseline = head.baseline
         if baseline is not None:
             baseline = evolve(baseline, estimate=sums[min(baseline.len, head.len)])

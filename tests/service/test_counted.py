@@ -65,12 +65,12 @@ async def change(session: Session, dice: random.Random, ids: list[str], number: 
     return None
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 async def test_every_answer_is_what_counting_anew_gives(service: HistoryService, session: Session, seed: int) -> None:
     """After any changes, mutations, `info`, `list` and `tokenEstimate` say what the projected entries cost."""
     dice = random.Random(seed)
     ids: list[str] = []
-    for number in range(25):
+    for number in range(20):
         applied = await change(session, dice, ids, number)
         _, items = await session.items(H)
         ids = [item.entry.id for item in items]
