@@ -24,17 +24,8 @@ from collections.abc import Callable, Iterator
 from attrs import evolve
 
 from sidecar.core.jsontext import dumpb, loads
-from sidecar.core.messages import (
-    Assistant,
-    Entry,
-    Image,
-    Origin,
-    Reasoning,
-    Text,
-    ToolCall,
-    entry_from_json,
-    entry_to_json,
-)
+from sidecar.core.message_json import entry_from_json, entry_to_json
+from sidecar.core.messages import Assistant, Entry, Image, Origin, Reasoning, Text, ToolCall
 from sidecar.wire import Cache, project, vendors
 from sidecar.wire.base import Item, Options
 

@@ -55,14 +55,15 @@ class ChatShaper(BaseShaper):
 
     def user(self, item: Item, blocks: list[Block]) -> None:
         """Write a user message; without content it is left out where the vendor refuses it."""
-        blocks = self._sayable(item, blocks, self.rules.content == "parts")
-        if len(blocks) > 1:
-            blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)] or blocks[:1]
-        if not self._has_content(blocks):
-            if not self.rules.empty_messages:
-                self.drop_empty(item)
-                return
-            blocks = blocks or [Text("")]
+        if not _one_text(blocks):
+            blocks = self._sayable(item, blocks, self.rules.content == "parts")
+            if len(blocks) > 1:
+                blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)] or blocks[:1]
+            if not self._has_content(blocks):
+                if not self.rules.empty_messages:
+                    self.drop_empty(item)
+                    return
+                blocks = blocks or [Text("")]
         self._bridge(item)
         self._append(self.user_message(item, blocks), item)
 
@@ -70,7 +71,7 @@ class ChatShaper(BaseShaper):
         """Write an assistant message by the null rule of the vendor."""
         item = items[0]
         reasoning = reasoning_of(items, self.context)
-        if blocks:
+        if blocks and not _one_text(blocks):
             blocks = self._sayable(item, blocks, self.rules.refusals)
             blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
         message: Message = {"role": "assistant"}
@@ -124,7 +125,9 @@ class ChatShaper(BaseShaper):
     def user_message(self, item: Item, blocks: list[Block]) -> Message:
         """Return a user message: a string where it is one text, else parts, or joined text on a text-only wire."""
         form = self.rules.content
-        parts = form == "parts" or (form == "mixed" and any(plain_text(block) is None for block in blocks))
+        parts = form == "parts"
+        if form == "mixed" and not _one_text(blocks):
+            parts = any(plain_text(block) is None for block in blocks)
         message: Message = {"role": "user", "content": self.content(item, blocks, parts)}
         if self.rules.participant_names and "name" in item.entry.message.extra:
             name = self._participant(item)
@@ -325,6 +328,11 @@ class ChatShaper(BaseShaper):
 _SYSTEM = ("system", "developer")
 _NONE_OR_SYSTEM = ("", "system", "developer")
 _MARKED = ("system", "developer", "user")
+
+
+def _one_text(blocks: list[Block]) -> bool:
+    """Say whether the blocks are one text that is not empty, which nothing below has to look at."""
+    return len(blocks) == 1 and type(blocks[0]) is Text and blocks[0].text != ""
 
 
 def _last_text(content: Json) -> int | None:

@@ -20,7 +20,8 @@ from attrs import define, field, frozen
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PAIRS = tuple(first + second for second in _BASE62 for first in _BASE62)
-"""Two digits at once, the low one first."""
+"""Two digits at once, the low one first: every call of a history for Mistral gets such an id."""
+_FOUR = 62**4
 _HASH = 8
 
 
@@ -57,6 +58,15 @@ NAMES: Final[dict[str, Format]] = {
 }
 _COMPILED: Final = {key: re.compile(value.pattern) for key, value in FORMATS.items()}
 _COMPILED_NAMES: Final = {key: re.compile(value.pattern) for key, value in NAMES.items()}
+
+
+def _letters(digest: bytes) -> str:
+    """Return nine digits of base 62, the low one first; eight bytes cover the 62**9 ids almost evenly."""
+    high, low = divmod(int.from_bytes(digest[:8], "big"), _FOUR)
+    top, middle = divmod(high, _FOUR)
+    second, first = divmod(low, 62 * 62)
+    fourth, third = divmod(middle, 62 * 62)
+    return _PAIRS[first] + _PAIRS[second] + _PAIRS[third] + _PAIRS[fourth] + _BASE62[top % 62]
 
 
 def _digest(*parts: str) -> bytes:
@@ -101,12 +111,7 @@ class CallIds:
         form = FORMATS[self.format]
         digest = _digest(key, str(attempt)) if attempt or original in self._used else _digest(key)
         if form.strict:
-            # Eight bytes cover the 62**9 ids almost evenly.
-            number, letters = int.from_bytes(digest[:8], "big"), ""
-            while len(letters) < form.length:
-                number, rest = divmod(number, len(_PAIRS))
-                letters += _PAIRS[rest]
-            return letters[: form.length]
+            return _letters(digest)[: form.length]
         clean = re.sub(form.unwanted, "_", original)[: form.length - _HASH - 1] or "call"
         return f"{clean}_{digest.hex()[:_HASH]}"
 

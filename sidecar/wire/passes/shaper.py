@@ -231,10 +231,13 @@ class BaseShaper(ABC):
         return calls
 
     def _report_id(self, original: str, item: Item) -> None:
-        rule, why = ("X4", "the vendor does not take this call id") if original else ("X4", "the call has no id")
-        if original and self.ids.valid(original):
-            rule, why = "X3", "the call id is used more than once"
-        self.report.repair(rule, item, "rewritten", f"{why}; call and result are sent under another one")
+        if not original:
+            rule, message = "X4", "the call has no id; call and result are sent under another one"
+        elif self.ids.valid(original):
+            rule, message = "X3", "the call id is used more than once; call and result are sent under another one"
+        else:
+            rule, message = "X4", "the vendor does not take this call id; call and result are sent under another one"
+        self.report.repair(rule, item, "rewritten", message)
 
     def _report_extra(self, item: Item) -> None:
         known = self.KNOWN_EXTRA if type(item.entry.message) is not User or not self.rules.participant_names else _NAME
