@@ -102,7 +102,7 @@
 
 --- Who made a change.
 ---@class history_sidecar.ChangeOrigin
----@field local boolean True where it came through the process that tells it.
+---@field local boolean True where it came through the process that tells it; an earlier process of the same client is another one.
 ---@field client string|nil The name the client gave itself at `initialize`.
 
 --- Say what vendors would refuse in the entries as they are.
@@ -644,11 +644,14 @@
 ---@field repairs history_sidecar.Repair[] What was made legal.
 ---@field stableMessages integer|nil How many leading wire messages equal those at `sincePrefixOf`; null where it was not given.
 
---- Destroy old versions and what only they hold. Nothing else ever destroys.
+--- Destroy old versions and what only they hold, for ever. Nothing else ever destroys.
+---
+--- DELETED histories go whole, also without `keepVersions` and `before`: only a `before` spares those that were deleted
+--- later. Live histories keep their newest version always, and all versions where neither is given.
 ---@class history_sidecar.PruneParams
----@field history? string Only this history; all where omitted.
----@field keepVersions? integer How many of the newest versions to keep.
----@field before? integer Only versions replaced before this time, Unix milliseconds.
+---@field history? string Only this history, or what was deleted under this name; all where omitted.
+---@field keepVersions? integer How many of the newest versions of a live history to keep; deleted histories go whatever it is.
+---@field before? integer Only versions replaced, and histories deleted, before this time, Unix milliseconds.
 ---@field dryRun? boolean Say what would be freed and change nothing.
 ---@field _meta? table<string, any> Free data; keys carry a prefix, such as `example.com/x`.
 

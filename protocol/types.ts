@@ -174,7 +174,7 @@ export interface ChangeEdit {
 
 /** Who made a change. */
 export interface ChangeOrigin {
-  /** True where it came through the process that tells it. */
+  /** True where it came through the process that tells it; an earlier process of the same client is another one. */
   local: boolean;
   /** The name the client gave itself at `initialize`. */
   client: string | null;
@@ -1108,13 +1108,18 @@ export interface ProjectResult {
   stableMessages: number | null;
 }
 
-/** Destroy old versions and what only they hold. Nothing else ever destroys. */
+/**
+ * Destroy old versions and what only they hold, for ever. Nothing else ever destroys.
+ *
+ * DELETED histories go whole, also without `keepVersions` and `before`: only a `before` spares those that were deleted
+ * later. Live histories keep their newest version always, and all versions where neither is given.
+ */
 export interface PruneParams {
-  /** Only this history; all where omitted. */
+  /** Only this history, or what was deleted under this name; all where omitted. */
   history?: string | null;
-  /** How many of the newest versions to keep. */
+  /** How many of the newest versions of a live history to keep; deleted histories go whatever it is. */
   keepVersions?: number | null;
-  /** Only versions replaced before this time, Unix milliseconds. */
+  /** Only versions replaced, and histories deleted, before this time, Unix milliseconds. */
   before?: number | null;
   /** Say what would be freed and change nothing. */
   dryRun?: boolean | null;

@@ -111,6 +111,7 @@ def recover(target: Path, as_json: bool, store: str | None) -> int:
 @click.option("--keep-versions", type=click.IntRange(1), help="Keep this many newest versions of each history.")
 @click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Destroy only what is older.")
 @click.option("--to-size", type=click.IntRange(1), metavar="MIB", help="Destroy old versions until this much is left.")
+@click.option("--deleted", is_flag=True, help="Destroy deleted histories only: no version of a live one goes.")
 @click.option("--purge", is_flag=True, help="Destroy the history itself, without a trace; forks keep what they show.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be destroyed.")
 @json_option
@@ -120,12 +121,23 @@ def prune(
     keep_versions: int | None,
     older_than: int | None,
     to_size: int | None,
+    deleted: bool,
     purge: bool,
     dry_run: bool,
     as_json: bool,
     store: str | None,
 ) -> None:
-    """Destroy old versions and deleted histories; the newest version of a history always stays."""
+    """Destroy old versions for ever; the newest version of a live history always stays.
+
+    DELETED HISTORIES GO WHOLE, whichever rule is given; only --older-than spares those that were deleted later.
+    """
+    rules = [keep_versions, older_than, to_size]
+    if not (deleted or purge or dry_run) and rules == [None] * 3:
+        raise Failed(
+            "say what may go: --keep-versions, --older-than, --to-size, or --deleted for deleted histories only"
+        )
+    if deleted and (keep_versions, to_size) != (None, None):
+        raise Failed("--deleted destroys no version of a live history: leave out --keep-versions and --to-size")
     if purge and (history is None or dry_run):
         raise Failed("--purge needs the name of a history and has no dry run")
     now = int(time.time() * 1000)

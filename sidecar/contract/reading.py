@@ -149,7 +149,7 @@ class ChangeOrigin:
     """Who made a change."""
 
     local: bool
-    """True where it came through the process that tells it."""
+    """True where it came through the process that tells it; an earlier process of the same client is another one."""
     client: str | None
     """The name the client gave itself at `initialize`."""
 
@@ -207,14 +207,18 @@ class VersionsResult:
 
 @frozen(kw_only=True)
 class PruneParams:
-    """Destroy old versions and what only they hold. Nothing else ever destroys."""
+    """Destroy old versions and what only they hold, for ever. Nothing else ever destroys.
+
+    DELETED histories go whole, also without `keepVersions` and `before`: only a `before` spares those that were deleted
+    later. Live histories keep their newest version always, and all versions where neither is given.
+    """
 
     history: HistoryName | None = None
-    """Only this history; all where omitted."""
+    """Only this history, or what was deleted under this name; all where omitted."""
     keep_versions: PageSize | None = None
-    """How many of the newest versions to keep."""
+    """How many of the newest versions of a live history to keep; deleted histories go whatever it is."""
     before: int | None = None
-    """Only versions replaced before this time, Unix milliseconds."""
+    """Only versions replaced, and histories deleted, before this time, Unix milliseconds."""
     dry_run: bool = False
     """Say what would be freed and change nothing."""
     meta: Mapping[str, Any] | None = None

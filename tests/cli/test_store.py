@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from sidecar.store import open_store
+from sidecar.store.base import Delete, Mutation
 from tests.store.running import filled
 
 DAMAGE = """
@@ -39,6 +42,13 @@ class Files:
         assert "Traceback" not in done.stderr
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+async def delete(path: Path, name: str) -> None:
+    store = open_store(str(path))
+    await store.open()
+    await store.apply(Mutation(history=name, operation=Delete(), at=1))
+    await store.close()
 
 
 @pytest.fixture
@@ -80,6 +90,17 @@ def test_prune(files: Files) -> None:
     assert files.run("prune", "h1", "--purge")["versionsDropped"] == 2
     assert (files.run("info")["histories"], files.run("check")["ok"]) == (2, True)
     assert "purge" in files.run("prune", "--purge", code=1)
+
+
+def test_deleted_histories_go_only_when_asked(files: Files) -> None:
+    """A prune without a rule would take exactly them, so it wants to be told; a dry run only looks."""
+    asyncio.run(delete(files.path, "h0"))
+    assert "--deleted" in files.run("prune", code=1)
+    assert "--keep-versions" in files.run("prune", "--deleted", "--keep-versions", "1", code=1)
+    assert files.run("prune", "--dry-run")["versionsDropped"] == 12
+    assert files.run("info")["deleted"] == 1
+    assert files.run("prune", "--deleted")["versionsDropped"] == 12
+    assert files.run("info")["versions"] == 22
 
 
 def test_prune_to_size(files: Files) -> None:
