@@ -1,27 +1,25 @@
 """What an import reads, in pieces of bounded size, and what makes an entry ready to be stored.
 
 Rules: reading runs in a thread, one piece ahead of the store, or for a large file in a process of its own
-(`service.reader`), which uses the second processor that parsing in a thread cannot. Both yield the same.
+(`service.apart`), which uses the second processor that parsing in a thread cannot. Both yield the same.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from typing import Protocol, TypeAlias, TypeVar
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from sidecar.core.jsontext import Json
 from sidecar.core.messages import Entry
 from sidecar.formats.base import ImportedHistory, Restart
+from sidecar.formats.pieces import cut, stamped
 from sidecar.store.base import Prepared
 from sidecar.store.measuring import prepare, prepare_body
 
 T = TypeVar("T")
-
-PIECE_BYTES: Final = 1024 * 1024
-"""About how many bytes of entries make a piece: little enough to hold a few."""
 
 
 @frozen
@@ -84,32 +82,12 @@ class InProcess:
         return self.found.metadata()
 
 
-def cut(entries: Iterable[Entry | Restart], limit: int) -> Iterator[list[Entry] | Restart]:
-    """Yield entries in pieces of at most `limit` and of about `PIECE_BYTES`."""
-    piece: list[Entry] = []
-    size = 0
-    for entry in entries:
-        if isinstance(entry, Restart):
-            if piece:
-                yield piece
-            piece, size = [], 0
-            yield entry
-            continue
-        piece.append(entry)
-        size += _size(entry)
-        if len(piece) >= limit or size >= PIECE_BYTES:
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece
-
-
 def prepared(rows: Sequence[Row], now: int, filters: Sequence[Callable[[Entry], Entry]] = ()) -> list[Prepared]:
     """Make entries ready to be stored; those that know no time get `now`."""
     ready = []
     for row in rows:
         if isinstance(row, Written):
-            ready.append(prepare_body(row.body))
+            ready.append(prepare_body(row.id, row.body))
         elif isinstance(row, Prepared):
             ready.append(row)
         else:
@@ -118,11 +96,6 @@ def prepared(rows: Sequence[Row], now: int, filters: Sequence[Callable[[Entry], 
                 entry = change(entry)
             ready.append(prepare(entry))
     return ready
-
-
-def stamped(entry: Entry, now: int) -> Entry:
-    """Return the entry with a time."""
-    return entry if entry.ts is not None else evolve(entry, ts=now)
 
 
 async def ahead(stream: Iterator[T]) -> AsyncGenerator[T, None]:
@@ -137,13 +110,3 @@ async def ahead(stream: Iterator[T]) -> AsyncGenerator[T, None]:
         await asyncio.wait([coming])
         if not coming.cancelled():
             coming.exception()  # nobody else will look at it
-
-
-def _size(entry: Entry) -> int:
-    """Return roughly how many bytes an entry takes; texts are what is large."""
-    message = entry.message
-    content = getattr(message, "content", None)
-    size = 200 + len(getattr(message, "text", ""))
-    for block in content if isinstance(content, tuple) else ():
-        size += 50 + len(getattr(block, "text", None) or getattr(block, "data", None) or "")
-    return size * (2 if entry.meta else 1)

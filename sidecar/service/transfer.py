@@ -26,7 +26,7 @@ from sidecar.formats.base import Format, ImportedHistory, ReadOptions, Report, R
 from sidecar.formats.increment import Increment
 from sidecar.formats.registry import format_of
 from sidecar.formats.source import Source
-from sidecar.service.reader import LARGE, ReaderFailed, ReaderProcess
+from sidecar.service.apart import LARGE, ReaderFailed, ReaderProcess
 from sidecar.service.reading import Conversation, InProcess, Row, prepared
 from sidecar.service.session import ANYWAY, Conditions, Session
 from sidecar.store.base import Applied, Head, Import, Prepared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sidecar.core.estimators import default_estimate
 from sidecar.core.measures import measure
-from sidecar.core.message_json import entry_from_json
+from sidecar.core.message_json import message_from_json
 from sidecar.core.messages import Entry
 from sidecar.store.base import Prepared
 from sidecar.store.blobs import Encoded, encode, parse_quickly, quick_body
@@ -16,9 +16,11 @@ def prepare(entry: Entry) -> Prepared:
     return _prepared(entry, encode(entry, quick_body))
 
 
-def prepare_body(body: bytes) -> Prepared:
+def prepare_body(entry_id: str, body: bytes) -> Prepared:
     """Measure one stamped entry that is encoded already, by this release and without blobs."""
-    return _prepared(entry_from_json(parse_quickly(body)), Encoded(body))
+    # What is beside the message is not measured.
+    message = message_from_json(parse_quickly(body)["message"])
+    return _prepared(Entry(message=message, id=entry_id), Encoded(body))
 
 
 def _prepared(entry: Entry, encoded: Encoded) -> Prepared:

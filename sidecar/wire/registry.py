@@ -12,8 +12,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import fields, frozen
 
@@ -21,6 +20,9 @@ from sidecar.core.errors import UnknownVendor
 from sidecar.core.jsontext import Json
 from sidecar.wire import vendors as _package
 from sidecar.wire.projection import Projection, Rules
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP: Final = "sidecar.vendors"
 
@@ -116,6 +118,8 @@ def _load(vendor_id: str) -> Projection:
 
 
 def _outside() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # a tenth of the start, and few processes ask for outside vendors
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 

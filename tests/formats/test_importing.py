@@ -22,7 +22,7 @@ from sidecar.core.messages import Entry
 from sidecar.formats.base import MAX_ID
 from sidecar.formats.source import Source
 from sidecar.service import ANYWAY, Conditions, HistoryService, Limits, Session
-from sidecar.service.reader import ReaderFailed, ReaderProcess
+from sidecar.service.apart import ReaderFailed, ReaderProcess
 from sidecar.service.reading import Piece
 from sidecar.service.transfer import IMPORT_KEY, Importing, ImportOutcome
 from sidecar.store import open_store
