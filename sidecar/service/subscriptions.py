@@ -3,6 +3,8 @@
 Rules:
 - A subscription hears every version after the one it was answered, in order and without a gap. A change that arrives
   between the two is kept until the version is known.
+- A gap in the journal (a prune of another process can take versions that were not told yet) becomes one resync from the
+  last version that was told; a version is told once.
 - A receiver that is slow (`sink.congested`) is not waited for and nothing piles up for it: all it missed of a history
   becomes one resync as soon as it can take it (guarded by `tests/service/test_subscriptions.py`).
 - What one connection hears of one change is one notification that names all its subscriptions it answers.
@@ -39,17 +41,34 @@ class Sink(Protocol):
         """Whether the receiver is too slow to be told more right now."""
 
 
+MAX_TOLD = 4096
+"""Of how many histories, those that changed last, a subscription remembers what it was told."""
+
+
 @define
 class _Subscription:
     id: str
     history: str | None
     prefix: str
     with_entries: bool
-    version: int | None = None  # known once the subscribe is answered; for one history only
+    started: bool = False  # once the subscribe is answered
+    told: dict[str, int] = field(factory=dict)
     early: list[ChangeEvent] = field(factory=list)
 
     def wants(self, event: ChangeEvent) -> bool:
         return event.history == self.history if self.history is not None else event.history.startswith(self.prefix)
+
+    def follow(self, event: ChangeEvent) -> ChangeEvent | None:
+        """Return what to tell of the next change: `None` where it is known, a resync where versions are missing."""
+        last = self.told.pop(event.history, None)
+        self.told[event.history] = event.version if last is None else max(last, event.version)
+        if len(self.told) > MAX_TOLD:
+            del self.told[next(iter(self.told))]
+        if last is None:
+            return event
+        if event.version <= last:
+            return None
+        return event if event.previous_version <= last else evolve(event, edits=None, previous_version=last)
 
 
 class Subscriptions:
@@ -75,11 +94,13 @@ class Subscriptions:
         subscription = self._all.get(subscription_id)
         if subscription is None:
             return
-        subscription.version = version
+        subscription.started = True
+        if subscription.history is not None:
+            subscription.told[subscription.history] = version
         early, subscription.early = subscription.early, []
         for event in early:
-            if event.version > version:
-                self._send(event, (subscription,))
+            if (following := subscription.follow(event)) is not None:
+                self._send(following, (subscription,))
 
     def remove(self, subscription_id: str) -> bool:
         """Stop; say whether there was such a subscription."""
@@ -87,14 +108,21 @@ class Subscriptions:
 
     def take(self, event: ChangeEvent) -> None:
         """Hear of a committed change."""
-        ready = []
+        ready: list[tuple[ChangeEvent, list[_Subscription]]] = []
         for subscription in self._all.values():
-            if subscription.wants(event):
-                if subscription.version is None:
-                    subscription.early.append(event)
+            if not subscription.wants(event):
+                continue
+            if not subscription.started:
+                subscription.early.append(event)
+            elif (following := subscription.follow(event)) is not None:
+                for told, others in ready:
+                    if told == following:
+                        others.append(subscription)
+                        break
                 else:
-                    ready.append(subscription)
-        self._send(event, ready)
+                    ready.append((following, [subscription]))
+        for told, subscriptions in ready:
+            self._send(told, subscriptions)
 
     def catch_up(self) -> None:
         """Tell a receiver that can take more again what it missed."""

@@ -87,3 +87,24 @@ def test_a_slow_receiver_hears_every_version_by_an_edit_or_a_resync(steps: list[
         assert [item.previous_version for item in told] == [0, *[item.version for item in told]][: len(told)]
         assert (told[-1].version if told else 0) == version
         assert all(item.edits is None for item in told if item.version - item.previous_version > 1)
+
+
+def test_versions_that_were_pruned_before_they_were_told_become_one_resync() -> None:
+    """From the last version that each subscription was told; what is known is not told again."""
+    sink = Sink()
+    subscriptions = Subscriptions(sink)
+    names = [subscriptions.add("h", "", with_entries=True), subscriptions.add(None, "", with_entries=True)]
+    subscriptions.start(names[0], 2)
+    subscriptions.start(names[1], -1)
+    for version in (1, 2, 3, 7, 7, 8):
+        subscriptions.take(event(version))
+    assert [
+        (item.subscription_ids, item.event.previous_version, item.event.version, item.event.edits is None)
+        for item in sink.got
+    ] == [
+        ((names[1],), 0, 1, False),
+        ((names[1],), 1, 2, False),
+        (tuple(names), 2, 3, False),
+        (tuple(names), 3, 7, True),
+        (tuple(names), 7, 8, False),
+    ]
