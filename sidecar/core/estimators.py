@@ -11,6 +11,8 @@ Rules:
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from operator import attrgetter, mul
 from typing import Final
 
@@ -22,6 +24,15 @@ from sidecar.core.measures import Measure, measure, strings_of
 from sidecar.core.media import media_tokens
 from sidecar.core.messages import Entry
 from sidecar.core.profiles import GENERIC, SCALE, Profile, drops_reasoning, profile, profile_ids, profile_of
+
+if sys.version_info >= (3, 12):
+    from math import sumprod
+else:
+
+    def sumprod(weights: Sequence[int], counts: Sequence[int], /) -> int:
+        """Do what `math.sumprod` does, which is not there before Python 3.12."""
+        return sum(map(mul, weights, counts))
+
 
 CLASSES: Final = "classes"
 EXACT: Final = "exact"
@@ -70,9 +81,9 @@ class Counter:
         if self.profile is None:
             return int(SOURCES[self.estimator](measured))
         weights = self.profile.weights
-        weight: int = sum(map(mul, weights, measured.text))
+        weight = int(sumprod(weights, measured.text)) if measured.text else 0
         if self.thought and measured.thought:
-            weight += sum(map(mul, weights, measured.thought))
+            weight += int(sumprod(weights, measured.thought))
         return max(0, (weight + SCALE // 2) // SCALE) + self._beside_text(measured, self.profile)
 
     def count_entry(self, entry: Entry) -> int:
