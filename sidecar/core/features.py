@@ -97,23 +97,33 @@ _LETTER_NIBBLES: Final = bytes(_NIBBLE.get(chr(byte), 0) for byte in range(256))
 _BYTE_NIBBLES: Final = _CLASSES.translate(_LETTER_NIBBLES)
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 
-_LOWER, _SPACE = FEATURES.index("l"), FEATURES.index("s")
-_REST: Final = tuple(
-    (place, bytes((_NIBBLE[letter],))) for place, letter in enumerate(_ASCII_LETTERS) if letter not in "ls"
-)
+_LOWER, _SPACE, _DIGIT = (FEATURES.index(letter) for letter in "lsd")
+_PLACES: Final = bytes(FEATURES.index(_ASCII_LETTERS[nibble - 1]) if nibble else 0 for nibble in range(12)) + bytes(244)
+_REST: Final = tuple(place for place in range(len(_ASCII_LETTERS)) if place not in (_LOWER, _SPACE, _DIGIT))
 _NO_LOWER: Final = bytes((_NIBBLE["l"],))
-_NO_SPACE: Final = bytes((_NIBBLE["s"],))
+_SPACE_NIBBLE: Final = bytes((_NIBBLE["s"],))
+_NO_SPACE: Final = bytes((_NIBBLE["s"], 0))
+_NO_DIGIT: Final = bytes((_DIGIT,))
+_FEW: Final = 40
+"""Up to here a loop over what is left costs less than one call for each class that may be in it (measured)."""
 
 
 def _count_singles(nibbles: bytes, counts: list[int]) -> None:
     # Lower-case letters and spaces are nine of ten bytes in prose.
     others = nibbles.translate(None, _NO_LOWER)
-    rest = others.translate(None, _NO_SPACE)
     counts[_LOWER] = len(nibbles) - len(others)
-    counts[_SPACE] = len(others) - len(rest)
-    count = rest.count
-    for place, nibble in _REST:
-        counts[place] = count(nibble)
+    counts[_SPACE] = others.count(_SPACE_NIBBLE)
+    rest = others.translate(_PLACES, _NO_SPACE)
+    if len(rest) > _FEW:
+        counts[_DIGIT] = rest.count(_NO_DIGIT)
+        rest = rest.translate(None, _NO_DIGIT)
+    if len(rest) > _FEW:
+        count = rest.count
+        for place in _REST:
+            counts[place] = count(place)
+    else:
+        for place in rest:
+            counts[place] += 1
 
 
 # --- pairs of ASCII classes -------------------------------------------------------------------------------------------
@@ -138,9 +148,8 @@ _NO_PAIR: Final = bytes(code for code in range(256) if _CODE_PLACES[code] == _BR
 _ONLY_BREAKS: Final = bytes((_BREAK,))
 _FREQUENT: Final = tuple(_PAIRS[name] for name in ("sl", "ss", "lp", "pl", "Ul", "lU", "ld", "dl", "pd", "dp"))
 _NO_FREQUENT: Final = bytes((*_FREQUENT, _BREAK))
-_FEW: Final = 40
 _MANY: Final = 80
-"""Up to here a loop over what is left costs less than one call for each pair that may be in it (measured)."""
+"""The same for pairs, of which more may be in it."""
 
 
 def _count_pairs(nibbles: bytes, counts: list[int]) -> None:
