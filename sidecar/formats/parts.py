@@ -1,6 +1,11 @@
 """Pieces that many transcript formats share: times, data URLs, arguments, and vendor-shaped content.
 
 Rules: a reader here never raises on odd shapes; what it cannot place stays as a vendor block, whole.
+
+Why vendors' shapes are read here and in `wire/parse` as well: that one reads what an agent is about to append, so it
+refuses a malformed body with the place of the fault and turns the marks of our own projection back into notes and
+summaries. A transcript was written by anybody: its reader may neither stop at a fault nor take a text for a mark, keeps
+what it does not know in `_meta`, and meets shapes that no request may have (results as text, ids that are missing).
 """
 
 from __future__ import annotations
