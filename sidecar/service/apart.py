@@ -45,6 +45,8 @@ class ReaderProcess:
         """What was lost; complete when the last piece was yielded."""
         self.more = False
         """Whether the file holds other conversations."""
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise ReaderFailed  # what would be started is not Python, perhaps this very program once more
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "sidecar.reader", json.dumps(asked)],

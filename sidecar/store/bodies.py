@@ -1,7 +1,7 @@
 """Stored bytes back to values: what does not read back is damage, and is told as such.
 
 Rules: bodies go into replies as they are, so a damaged one would break the stream for its reader or show a client
-something that is no entry. Each is skimmed before it is handed out; only `entry_of` reads it whole.
+something that is no entry. Each is skimmed before it is handed out (`skim`); only `entry_of` reads it whole.
 """
 
 from __future__ import annotations
@@ -11,50 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
-
 from sidecar.core.errors import InvalidParams, StorageCorrupt
-from sidecar.core.jsontext import Json, loads
+from sidecar.core.jsontext import loads
 from sidecar.core.message_json import entry_from_json
 from sidecar.core.messages import Entry
 
-
-class _Message(msgspec.Struct, gc=False):
-    role: str
-
-
-class _Entry(msgspec.Struct, gc=False):
-    id: str
-    message: _Message
-
-
 WHOLE = ("header", "NotADBError", "postgresql")
 """Details of damage that is not one history's."""
-
-_SKIM = msgspec.json.Decoder(_Entry)
-
-
-def sound(body: bytes) -> bytes:
-    """Return a stored body; raise StorageCorrupt where it is not the JSON of an entry at first sight."""
-    try:
-        body.decode()
-        try:
-            _SKIM.decode(body)
-        except (msgspec.DecodeError, RecursionError):
-            if not _looks_like_an_entry(loads(body)):  # it knows lone surrogates, which msgspec refuses
-                raise ValueError from None
-    except ValueError:
-        raise _damaged() from None
-    return body
-
-
-def is_sound(body: bytes) -> bool:
-    """Say whether `sound` would hand the body out."""
-    try:
-        sound(body)
-    except StorageCorrupt:
-        return False
-    return True
 
 
 def entry_of(body: bytes) -> Entry:
@@ -62,7 +25,7 @@ def entry_of(body: bytes) -> Entry:
     try:
         return entry_from_json(loads(body))
     except (ValueError, InvalidParams):
-        raise _damaged() from None
+        raise damaged() from None
 
 
 def json_of(text: str | bytes, what: str) -> Any:
@@ -86,14 +49,6 @@ def naming(history: str) -> Iterator[None]:
         raise StorageCorrupt(f"history {history!r} {place}", history, detail) from None
 
 
-def _looks_like_an_entry(value: Json) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("id"), str)
-        and isinstance(message := value.get("message"), dict)
-        and isinstance(message.get("role"), str)
-    )
-
-
-def _damaged() -> StorageCorrupt:
+def damaged() -> StorageCorrupt:
+    """Return the error about an entry that is damaged."""
     return StorageCorrupt("a history holds an entry that does not read back", detail="entry")

@@ -19,7 +19,8 @@ from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import Layout, pack, unpack
 from sidecar.store import blobs
 from sidecar.store.base import Baseline
-from sidecar.store.bodies import is_sound, json_of, sound
+from sidecar.store.bodies import json_of
+from sidecar.store.skim import is_sound, sound
 from sidecar.store.transaction import ORDERS, EntryRow, HistoryRow, Match, StoredEntry, VersionRecord
 from sidecar.store.words import Phrase
 
