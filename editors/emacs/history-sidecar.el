@@ -20,10 +20,14 @@
 ;; A transcript is read-only and follows its history.  `e' edits the message
 ;; at point in a buffer of its own; only its new text is sent, with the version
 ;; it was read at, since a JSON round trip through Lisp turns {} into null.
+;;
+;; What the vendors in `history-sidecar-vendors' would refuse is shown by
+;; Flymake (M-x flymake-show-buffer-diagnostics, `next-error'); `x' fixes it.
 
 ;;; Code:
 
 (require 'jsonrpc)
+(require 'flymake)
 (require 'outline)
 (require 'cl-lib)
 (require 'seq)
@@ -48,6 +52,10 @@ When nil, the sidecar uses the store of the user."
 (defcustom history-sidecar-vendors nil
   "Vendors whose rules are checked; nil means the sidecar's choice."
   :type '(repeat string))
+
+(defcustom history-sidecar-check t
+  "Whether a transcript shows what vendors would refuse, by Flymake."
+  :type 'boolean)
 
 (defcustom history-sidecar-timeout 10
   "Seconds to wait for an answer."
@@ -129,13 +137,32 @@ slot has another name since jsonrpc 1.0.25."
     (save-current-buffer
       (history-sidecar--refresh-soon (plist-get params :history)))))
 
+(defun history-sidecar--running ()
+  "Return the connection, or nil when the sidecar does not run."
+  (and history-sidecar--connection
+       (jsonrpc-running-p history-sidecar--connection)
+       history-sidecar--connection))
+
+(defun history-sidecar--later (method params function)
+  "Ask the running sidecar for METHOD with PARAMS; call FUNCTION on the result.
+Whatever happens by itself asks this way: a request that waits inside a timer,
+while a command waits for another, ends neither in Emacs 30.  A refusal is
+dropped, since nobody asked for it."
+  (when-let ((connection (history-sidecar--running))
+             (buffer (current-buffer)))
+    (jsonrpc-async-request
+     connection method (or params (make-hash-table))
+     :success-fn (lambda (result)
+                   (when (buffer-live-p buffer)
+                     (with-current-buffer buffer (funcall function result))))
+     :error-fn #'ignore
+     :timeout-fn #'ignore
+     :timeout history-sidecar-timeout)))
+
 (defun history-sidecar-request (method &optional params)
   "Ask the sidecar for METHOD with PARAMS, a plist, and return the result.
 A refusal is a `user-error' with the sidecar's own sentence."
-  (let ((connection (if (and history-sidecar--connection
-                             (jsonrpc-running-p history-sidecar--connection))
-                        history-sidecar--connection
-                      (history-sidecar--start))))
+  (let ((connection (or (history-sidecar--running) (history-sidecar--start))))
     (condition-case failure
         (jsonrpc-request connection method (or params (make-hash-table))
                          :timeout history-sidecar-timeout)
@@ -168,18 +195,35 @@ A refusal is a `user-error' with the sidecar's own sentence."
 
 ;;;; Choosing
 
+(defconst history-sidecar--most 2000
+  "How many histories are listed at most.")
+
+(defun history-sidecar--page-params (cursor)
+  "Return the params that ask for the page of histories at CURSOR."
+  (append '(:orderBy "updatedAt" :limit 200)
+          (and cursor (list :cursor cursor))))
+
 (defun history-sidecar--all ()
   "Return all histories, the newest first, as plists."
   (let ((cursor nil) (found nil) (more t))
     (while more
       (let ((page (history-sidecar-request
-                   :history/list
-                   (append '(:orderBy "updatedAt" :limit 200)
-                           (and cursor (list :cursor cursor))))))
-        (setq found (append found (append (plist-get page :data) nil))
+                   :history/list (history-sidecar--page-params cursor))))
+        (setq found (append found (plist-get page :data) nil)
               cursor (plist-get page :nextCursor)
-              more (and cursor (< (length found) 2000)))))
+              more (and cursor (< (length found) history-sidecar--most)))))
     found))
+
+(defun history-sidecar--all-later (function &optional cursor found)
+  "Call FUNCTION on FOUND and all histories from CURSOR on."
+  (history-sidecar--later
+   :history/list (history-sidecar--page-params cursor)
+   (lambda (page)
+     (let ((found (append found (plist-get page :data) nil))
+           (cursor (plist-get page :nextCursor)))
+       (if (and cursor (< (length found) history-sidecar--most))
+           (history-sidecar--all-later function cursor found)
+         (funcall function found))))))
 
 (defun history-sidecar--names ()
   "Return the names of all histories."
@@ -213,6 +257,7 @@ A refusal is a `user-error' with the sidecar's own sentence."
     (define-key map "u" #'history-sidecar-undo)
     (define-key map "v" #'history-sidecar-project)
     (define-key map "a" #'history-sidecar-append)
+    (define-key map "x" #'history-sidecar-fix)
     (define-key map (kbd "TAB") #'history-sidecar-toggle)
     map)
   "Keys of a transcript.")
@@ -231,6 +276,7 @@ A refusal is a `user-error' with the sidecar's own sentence."
                  ("^<!--.*-->$" . 'shadow)
                  ("^\\*\\*call\\*\\*.*$" . 'font-lock-function-name-face))
                 t))
+  (add-hook 'flymake-diagnostic-functions #'history-sidecar-flymake nil t)
   (outline-minor-mode 1))
 
 (defun history-sidecar--buffer (uri)
@@ -253,11 +299,15 @@ A refusal is a `user-error' with the sidecar's own sentence."
     (replace-regexp-in-string "\\.\\(md\\|jsonl\\|[^./]+\\.json\\)\\'" "" path)))
 
 (defun history-sidecar--fill ()
-  "Fill the current buffer with the newest text of its document.
+  "Fill the current buffer with the newest text of its document."
+  (history-sidecar--show
+   (history-sidecar-request
+    :workspace/textDocumentContent (list :uri history-sidecar--uri))))
+
+(defun history-sidecar--show (answer)
+  "Fill the current buffer with the text in ANSWER, then have it checked.
 Windows whose point stands at the end follow it."
-  (let* ((answer (history-sidecar-request
-                  :workspace/textDocumentContent (list :uri history-sidecar--uri)))
-         (inhibit-read-only t)
+  (let* ((inhibit-read-only t)
          (following (seq-filter (lambda (window)
                                   (and (> (point-max) 1)
                                        (>= (window-point window) (point-max))))
@@ -272,7 +322,36 @@ Windows whose point stands at the end follow it."
       (kill-buffer new))
     (set-buffer-modified-p nil)
     (dolist (window following)
-      (set-window-point window (point-max)))))
+      (set-window-point window (point-max))))
+  (when history-sidecar-check
+    (if flymake-mode (flymake-start) (flymake-mode 1))))
+
+(defvar-local history-sidecar--check nil
+  "What tells the newest check of the current buffer from those before it.")
+
+(defun history-sidecar-flymake (report &rest _)
+  "Tell REPORT what vendors would refuse in the history of this buffer."
+  (let ((buffer (current-buffer))
+        (check (setq history-sidecar--check (list nil))))
+    (history-sidecar--later
+     :textDocument/diagnostic
+     (list :textDocument (list :uri history-sidecar--uri))
+     (lambda (answer)
+       (when (and flymake-mode (eq check history-sidecar--check))
+         (funcall report
+                  (mapcar (lambda (found)
+                            (history-sidecar--diagnostic buffer found))
+                          (plist-get answer :items))))))))
+
+(defun history-sidecar--diagnostic (buffer found)
+  "Return the LSP diagnostic FOUND as one of Flymake in BUFFER."
+  (let* ((start (plist-get (plist-get found :range) :start))
+         (region (flymake-diag-region buffer (1+ (plist-get start :line)))))
+    (flymake-make-diagnostic
+     buffer (car region) (cdr region)
+     (pcase (plist-get found :severity) (1 :error) (2 :warning) (_ :note))
+     (format "%s: %s [%s]" (plist-get found :source) (plist-get found :message)
+             (plist-get found :code)))))
 
 (defun history-sidecar--revert (&rest _)
   "Fill the current buffer again."
@@ -295,9 +374,14 @@ Windows whose point stands at the end follow it."
        ((and (derived-mode-p 'history-sidecar-transcript-mode)
              (equal history history-sidecar--history)
              (not (string-match-p "atVersion=" history-sidecar--uri)))
-        (with-demoted-errors "History: %S" (history-sidecar--fill)))
+        (history-sidecar--later :workspace/textDocumentContent
+                                (list :uri history-sidecar--uri)
+                                #'history-sidecar--show))
        ((derived-mode-p 'history-sidecar-list-mode)
-        (with-demoted-errors "History: %S" (revert-buffer)))))))
+        (history-sidecar--all-later
+         (lambda (found)
+           (setq tabulated-list-entries (history-sidecar--rows found))
+           (tabulated-list-print t))))))))
 
 ;;;###autoload
 (defun history-sidecar-open (history &optional entry-id)
@@ -448,6 +532,14 @@ Windows whose point stands at the end follow it."
              :ifVersion (plist-get entry :version)
              :afterEntry (plist-get entry :entryId))))))
 
+(defun history-sidecar-fix (history)
+  "Fix in HISTORY whatever a vendor would refuse, as one change."
+  (interactive (list (or history-sidecar--history
+                         (history-sidecar--read-name "Fix"))))
+  (let ((fixed (plist-get (history-sidecar--execute "history.fixAll" :history history)
+                          :fixed)))
+    (message "Fixed %d in %s; `u' takes it back" fixed history)))
+
 (defun history-sidecar-fork (history to)
   "Fork HISTORY as TO and show the fork."
   (interactive
@@ -534,8 +626,13 @@ Windows whose point stands at the end follow it."
          ("Entries" 8 history-sidecar--by-entries :right-align t)
          ("Tokens" 9 history-sidecar--by-tokens :right-align t)
          ("Title" 0 t)])
-  (setq tabulated-list-entries #'history-sidecar--rows)
+  (setq-local revert-buffer-function #'history-sidecar--revert-list)
   (tabulated-list-init-header))
+
+(defun history-sidecar--revert-list (&rest _)
+  "List the histories as they are now."
+  (setq tabulated-list-entries (history-sidecar--rows (history-sidecar--all)))
+  (tabulated-list-print t))
 
 (defun history-sidecar--number (row column)
   "Return the number in COLUMN of ROW."
@@ -549,8 +646,8 @@ Windows whose point stands at the end follow it."
   "Say whether row ONE has fewer tokens than row TWO."
   (< (history-sidecar--number one 3) (history-sidecar--number two 3)))
 
-(defun history-sidecar--rows ()
-  "Return the rows of the list."
+(defun history-sidecar--rows (histories)
+  "Return the rows of the list of HISTORIES."
   (mapcar
    (lambda (info)
      (let ((tokens (plist-get info :tokenEstimate)))
@@ -562,7 +659,7 @@ Windows whose point stands at the end follow it."
               (number-to-string (plist-get info :len))
               (if tokens (number-to-string tokens) "")
               (or (plist-get info :title) "")))))
-   (history-sidecar--all)))
+   histories))
 
 (defun history-sidecar-list-open ()
   "Show the transcript of the history at point."
@@ -584,7 +681,7 @@ Windows whose point stands at the end follow it."
     (with-current-buffer buffer
       (unless (derived-mode-p 'history-sidecar-list-mode)
         (history-sidecar-list-mode))
-      (tabulated-list-print t))
+      (history-sidecar--revert-list))
     (history-sidecar--subscribe)
     (pop-to-buffer buffer)))
 

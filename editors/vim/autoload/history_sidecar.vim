@@ -2,7 +2,7 @@ vim9script
 # The sidecar over Vim's own LSP channel, transcripts in read-only buffers, one message at a time in a scratch buffer.
 #
 # A transcript is never written back: only the new text of one message goes to the sidecar, with the version it was
-# read at.
+# read at. What happens by itself (refreshes, checks) is asked for without waiting.
 
 var job: job
 var subscribed = false
@@ -89,6 +89,17 @@ export def Request(method: string, params: dict<any> = {}): any
   return answer.result
 enddef
 
+# Ask a sidecar that runs and call Done with the result; what it refuses is dropped, since nobody asked for it.
+def Later(method: string, params: dict<any>, Done: func(any))
+  if IsRunning()
+    ch_sendexpr(job, {method: method, params: params}, {callback: (_, answer) => {
+      if type(answer) == v:t_dict && has_key(answer, 'result')
+        Done(answer.result)
+      endif
+    }})
+  endif
+enddef
+
 def Execute(command: string, argument: dict<any>): any
   return Request('workspace/executeCommand', {command: command, arguments: [argument]})
 enddef
@@ -169,12 +180,76 @@ def Refresh(history: string)
   pending->remove(history)
   for info in getbufinfo({bufloaded: 1})
     if info.name =~# '^history:' && NameOf(info.name) ==# history && info.name !~# 'atVersion='
-      const answer = Request('workspace/textDocumentContent', {uri: info.name})
-      if answer != v:null
-        Fill(info.bufnr, answer.text)
-      endif
+      const buffer = info.bufnr
+      const uri = info.name
+      Later('workspace/textDocumentContent', {uri: uri}, (answer) => {
+        if bufloaded(buffer)
+          Fill(buffer, answer.text)
+          Check(buffer, uri)
+        endif
+      })
     endif
   endfor
+enddef
+
+# --- what vendors would refuse ----------------------------------------------------------------------------------------
+
+const GROUP = 'history_sidecar'
+const SIGNS = {HistoryError: ['E>', 'ErrorMsg'], HistoryWarning: ['W>', 'WarningMsg'], HistoryNote: ['N>', 'Comment']}
+var checks: dict<number> = {}
+
+# The callback of BufWinEnter: a location list belongs to the window, which may have shown another history.
+export def Enter()
+  if getloclist(0, {title: 0}).title ==# GROUP
+    setloclist(0, [], 'r', {title: GROUP, items: []})
+  endif
+  Check(bufnr(), bufname())
+enddef
+
+# Signs in the buffer, and the same in the location list of each window that shows it.
+def Check(buffer: number, uri: string)
+  if !get(g:, 'history_sidecar_check', true)
+    return
+  endif
+  const number = get(checks, uri, 0) + 1
+  checks[uri] = number
+  Later('textDocument/diagnostic', {textDocument: {uri: uri}}, (answer) => {
+    # A newer text is being checked, or nobody looks any more.
+    if checks[uri] == number && bufloaded(buffer)
+      Mark(buffer, get(answer, 'items', []))
+    endif
+  })
+enddef
+
+def Mark(buffer: number, found: list<any>)
+  for [name, look] in items(SIGNS)
+    sign_define(name, {text: look[0], texthl: look[1]})
+  endfor
+  sign_unplace(GROUP, {buffer: buffer})
+  var places: list<dict<any>> = []
+  for item in found
+    const sign = item.severity == 1 ? 'HistoryError' : item.severity == 2 ? 'HistoryWarning' : 'HistoryNote'
+    const line = item.range.start.line + 1
+    # The worst shows: a higher priority lies on top.
+    sign_place(0, GROUP, sign, buffer, {lnum: line, priority: 20 - item.severity})
+    places->add({
+      bufnr: buffer,
+      lnum: line,
+      col: 1,
+      type: sign[7],
+      text: printf('%s: %s [%s]', item.source, item.message, item.code),
+    })
+  endfor
+  for id in win_findbuf(buffer)
+    setloclist(id, [], 'r', {title: GROUP, items: places})
+  endfor
+enddef
+
+def Fix(history: string)
+  const answer = Execute('history.fixAll', {history: history})
+  if answer != v:null
+    echomsg printf('History: fixed %d; :History undo takes it back', answer.fixed)
+  endif
 enddef
 
 def EntryHere(more: dict<any> = {}): any
@@ -289,7 +364,7 @@ def Cut(bang: bool)
   endif
 enddef
 
-const VERBS = ['append', 'cut', 'delete', 'edit', 'fork', 'list', 'open', 'project', 'rename', 'search', 'stop', 'undo']
+const VERBS = ['append', 'cut', 'delete', 'edit', 'fix', 'fork', 'list', 'open', 'project', 'rename', 'search', 'stop', 'undo']
 
 export def Run(bang: bool, ...words: list<string>)
   const verb = get(words, 0, 'list')
@@ -325,6 +400,8 @@ export def Run(bang: bool, ...words: list<string>)
       if Sure(bang, printf('Delete %s?', history))
         Request('history/delete', {history: history})
       endif
+    elseif verb ==# 'fix'
+      Fix(history)
     elseif verb ==# 'undo'
       Execute('history.revert', {history: history})
     elseif verb ==# 'fork'

@@ -14,6 +14,7 @@ command! -nargs=* -bang -complete=customlist,history_sidecar#Complete History ca
 augroup history_sidecar
   autocmd!
   autocmd BufReadCmd history://* call history_sidecar#Read(expand('<amatch>'))
+  autocmd BufWinEnter history://* call history_sidecar#Enter()
 augroup END
 
 nnoremap <silent> <Plug>(history-next) <Cmd>call history_sidecar#Prompt(1)<CR>

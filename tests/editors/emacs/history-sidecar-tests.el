@@ -5,6 +5,9 @@
 (require 'ert)
 (require 'history-sidecar)
 
+;; Not what the sidecar checks by itself.
+(setq history-sidecar-vendors '("mistral"))
+
 (defun history-sidecar-tests--pids ()
   "Return how many sidecars were started."
   (let ((file (expand-file-name "pids" (getenv "STAGE"))))
@@ -113,6 +116,37 @@
   (should (outline-invisible-p (line-end-position)))
   (history-sidecar-toggle)
   (should imenu-generic-expression))
+
+(defun history-sidecar-tests--diagnostics ()
+  "Return line, type and text of every diagnostic in the current buffer."
+  (sort (mapcar (lambda (found)
+                  (list (line-number-at-pos (flymake-diagnostic-beg found))
+                        (flymake-diagnostic-type found)
+                        (flymake-diagnostic-text found)))
+                (flymake-diagnostics))
+        (lambda (one two) (string< (nth 2 one) (nth 2 two)))))
+
+(ert-deftest history-sidecar-7-diagnostics ()
+  "What the configured vendors would refuse is shown, follows, and is fixed."
+  (history-sidecar-open "work/broken")
+  (history-sidecar-tests--wait 10 #'history-sidecar-tests--diagnostics)
+  (let ((found (history-sidecar-tests--diagnostics))
+        (line (save-excursion (goto-char (point-min))
+                              (search-forward "## 1. assistant")
+                              (line-number-at-pos))))
+    (should (equal found
+                   (list (list line :error "history-sidecar (mistral): call \"c1\" of tool \"read\" has an id that mistral refuses; it takes exactly 9 letters and digits [X4]")
+                         (list line :error "history-sidecar (mistral): call \"c1\" of tool \"read\" has no result [X1]")))))
+  (history-sidecar-fix "work/broken")
+  (history-sidecar-tests--wait 10 (lambda () (not (history-sidecar-tests--diagnostics))))
+  (history-sidecar-undo "work/broken")
+  (history-sidecar-tests--wait 10 #'history-sidecar-tests--diagnostics))
+
+(ert-deftest history-sidecar-2-unchecked ()
+  "Checks can be switched off."
+  (let ((history-sidecar-check nil))
+    (history-sidecar-open "live"))
+  (should-not flymake-mode))
 
 (ert-deftest history-sidecar-8-commands ()
   "Fork, cut, undo, rename, delete and project."

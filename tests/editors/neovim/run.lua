@@ -8,9 +8,11 @@ if arg[1] == 'hold' then
   vim.wait(60000)
   return
 end
-package.path = package.path .. ';/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua'
-package.cpath = package.cpath .. ';/usr/lib/' .. jit.arch .. '-linux-gnu/lua/5.1/?.so'
-  .. ';/usr/lib/x86_64-linux-gnu/lua/5.1/?.so;/usr/lib/aarch64-linux-gnu/lua/5.1/?.so'
+local usr = vim.env.LUA_ROOT or '/usr'
+package.path = ('%s;%s/share/lua/5.1/?.lua;%s/share/lua/5.1/?/init.lua'):format(package.path, usr, usr)
+for _, machine in ipairs({ 'x86_64', 'aarch64' }) do
+  package.cpath = ('%s;%s/lib/%s-linux-gnu/lua/5.1/?.so'):format(package.cpath, usr, machine)
+end
 _G.arg = { [0] = 'busted', '--output=plainTerminal', '--no-auto-insulate', '--pattern=_spec', here }
 local ok, message = pcall(require('busted.runner'), { standalone = false })
 if not ok and message then

@@ -130,12 +130,50 @@ def g:Test7Commands()
   assert_equal('user', json_decode(Text()).messages[0].role)
 enddef
 
+# Line, sign and text of what is shown.
+def Shown(): list<list<any>>
+  final found: list<list<any>> = []
+  const signs = sign_getplaced(bufnr(), {group: 'history_sidecar'})[0].signs->mapnew((_, sign) => [sign.lnum, sign.name])
+  for item in getloclist(0)
+    found->add([item.lnum, item.type, item.text])
+    assert_true(index(signs, [item.lnum, {E: 'HistoryError', W: 'HistoryWarning', N: 'HistoryNote'}[item.type]]) >= 0)
+  endfor
+  assert_equal(len(signs), len(found))
+  return found
+enddef
+
+def g:Test7Diagnostics()
+  History open work/broken
+  Wait('the check', () => !empty(getloclist(0)))
+  const line = search('^## 1\. assistant', 'nw')
+  const call = 'history-sidecar (mistral): call "c1" of tool "read" '
+  assert_equal([
+    [line, 'E', call .. 'has an id that mistral refuses; it takes exactly 9 letters and digits [X4]'],
+    [line, 'E', call .. 'has no result [X1]'],
+  ], Shown()->sort((one, two) => one[2] > two[2] ? 1 : -1))
+  lfirst
+  assert_equal(line, line('.'))
+  assert_match('History: fixed [1-9]', Said('History fix'))
+  Wait('the fix', () => empty(getloclist(0)))
+  assert_equal([], Shown())
+  History undo
+  Wait('the undo', () => !empty(getloclist(0)))
+  g:history_sidecar_check = 0
+  new
+  History open odd
+  sleep 300m
+  assert_equal([], getloclist(0))
+  close
+  unlet g:history_sidecar_check
+enddef
+
 def g:Test8Refusal()
   assert_equal("History: history 'no-such-history' does not exist", Said('History fork no-such-history x'))
   assert_equal('History: no such command: History nonsense', Said('History nonsense'))
 enddef
 
 def Main()
+  g:history_sidecar_vendors = ['mistral'] # not what the sidecar checks by itself
   execute 'set runtimepath^=' .. $PLUGINS .. '/vim'
   runtime plugin/history_sidecar.vim
   if $SCENE ==# 'hold'
