@@ -14,6 +14,7 @@ from sidecar.core.errors import InvalidName
 MAX_NAME_BYTES = 255
 
 _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9._~-]*"
+_START = re.compile(r"[A-Za-z0-9._~/-]*", re.ASCII)
 _NAME = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})*", re.ASCII)
 
 
@@ -22,6 +23,11 @@ def check_name(name: str) -> str:
     if len(name) > MAX_NAME_BYTES or not _NAME.fullmatch(name):
         raise InvalidName(name[:MAX_NAME_BYTES])
     return name
+
+
+def may_start_a_name(prefix: str) -> bool:
+    """Say whether some name can begin with this; nothing else needs to be looked up."""
+    return _START.fullmatch(prefix) is not None
 
 
 def is_name(name: str) -> bool:

@@ -90,7 +90,11 @@ def _allowed(uri: str, folders: Sequence[Path]) -> Path:
 
 
 def _path_of(uri: str) -> Path | None:
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+        os.fsencode(unquote(parts.path))
+    except ValueError:  # a bracket without its pair, a lone surrogate
+        return None
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in unquote(parts.path):
         return None
     return Path(url2pathname(parts.path))

@@ -26,7 +26,7 @@ MAX_NUMBERS: Final = 1_000_000
 
 @frozen
 class _Kept:
-    content: tuple[int, int, int]
+    content: tuple[int, int, int, int]
     sums: Sequence[int]
 
 
@@ -43,7 +43,7 @@ class Counted:
 
         Raises HistoryNotFound, VersionUnavailable.
         """
-        content = (*head.content, head.marks)
+        content = (*head.content, head.marks, self._store.generation)
         kept = self._kept.get((head.history, counter))
         sums: Sequence[int] = kept.sums if kept is not None and kept.content == content else array("q", (0,))
         counted = len(sums) - 1

@@ -29,7 +29,7 @@ from sidecar.core.jsontext import Json, dumpb, dumps, loads
 from sidecar.core.ledger import Estimate
 from sidecar.core.message_json import entry_to_json
 from sidecar.core.messages import ABSENT, Absent, Entry
-from sidecar.core.names import check_name
+from sidecar.core.names import check_name, may_start_a_name
 from sidecar.core.plan import Plan, Request
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
 from sidecar.service.heavy import compute
@@ -437,6 +437,8 @@ class Session:
     ) -> Page:
         """Return a page of `Head`."""
         async with self._lanes.turn_behind_all():
+            if not may_start_a_name(prefix):
+                return Page(rows=(), cursor=None)
             page = await self._store.list(prefix=prefix, cursor=cursor, limit=self._page(limit), order_by=order_by)
             return evolve(page, rows=tuple([await self._service.counted.shown(head) for head in page.rows]))
 

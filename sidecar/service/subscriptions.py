@@ -18,7 +18,7 @@ from typing import Protocol
 
 from attrs import define, evolve, field, frozen
 
-from sidecar.store.base import ChangeEvent
+from sidecar.store.base import REPLACED, ChangeEvent
 
 
 @frozen(kw_only=True)
@@ -61,6 +61,9 @@ class _Subscription:
     def follow(self, event: ChangeEvent) -> ChangeEvent | None:
         """Return what to tell of the next change: `None` where it is known, a resync where versions are missing."""
         last = self.told.pop(event.history, None)
+        if event.kind == REPLACED:
+            self.told[event.history] = event.version
+            return evolve(event, previous_version=event.previous_version if last is None else last)
         self.told[event.history] = event.version if last is None else max(last, event.version)
         if len(self.told) > MAX_TOLD:
             del self.told[next(iter(self.told))]

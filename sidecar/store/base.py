@@ -408,6 +408,10 @@ class Page:
     cursor: str | None
 
 
+REPLACED = "replaced"
+"""The `kind` of an event that is no change: the store was replaced, so a history may be another one at any version."""
+
+
 @frozen(kw_only=True)
 class ChangeEvent:
     """A committed change; those of one history come in order without a gap.
@@ -444,6 +448,8 @@ class Store(Protocol):
     """`memory`, `sqlite` or `postgresql`."""
     shared: bool
     """Whether other processes can open the same store."""
+    generation: int
+    """Raised where another store took the place of this one: what was kept of histories is void."""
 
     async def open(self) -> None:
         """Open, creating or migrating as needed. Raises the storage errors."""

@@ -107,7 +107,7 @@ def encode(entry: Entry, write: Callable[[Json], bytes] = dumpb) -> Encoded:
     places = []
     for stand_in, digest in hashes.items():
         offset = body.index(_reference(stand_in))
-        body = body.replace(stand_in.encode(), digest.encode())
+        body = body.replace(stand_in.encode(), digest.encode("utf-8", "surrogatepass"))  # refused later if no hash
         places.append((offset, digest))
     return Encoded(body, tuple(places), tuple(blobs))
 

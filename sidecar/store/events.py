@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sidecar.core.errors import StorageCorrupt
 from sidecar.core.layouts import clip, length
-from sidecar.store.base import ChangeEvent, StoredEdit
-from sidecar.store.transaction import Reader, VersionRecord
+from sidecar.store.base import REPLACED, ChangeEvent, StoredEdit
+from sidecar.store.transaction import HistoryRow, Reader, VersionRecord
 from sidecar.store.views import edits_between
 
 MAX_ENTRIES = 2000
@@ -21,6 +21,19 @@ def events_since(tx: Reader, last: tuple[int, int]) -> tuple[list[ChangeEvent], 
         events += _events(tx, newest_name, record, local)
         last = cursor
     return events, last
+
+
+def replaced_event(row: HistoryRow) -> ChangeEvent:
+    """Return the event that makes everybody read a history again, because the whole store is another one."""
+    return ChangeEvent(
+        history=row.name,
+        version=row.version,
+        previous_version=0,
+        len=row.len,
+        kind=REPLACED,
+        at=row.updated_at,
+        local=False,
+    )
 
 
 def _events(tx: Reader, newest_name: str, record: VersionRecord, local: bool) -> Iterator[ChangeEvent]:

@@ -13,9 +13,9 @@ from sidecar.store import logic, retention, searching
 from sidecar.store.base import Applied, Bodies, Delete, Delta, Head, Listener, Mutation, Page, Pruned, Slice, VersionRow
 from sidecar.store.bodies import naming
 from sidecar.store.cursors import make_cursor, open_cursor
-from sidecar.store.events import events_since
-from sidecar.store.transaction import ORDERS, Reader, Transaction
-from sidecar.store.views import bodies_of, edits_between, existing, rows_of, view_of
+from sidecar.store.events import events_since, replaced_event
+from sidecar.store.transaction import ORDERS, HistoryRow, Reader, Transaction
+from sidecar.store.views import STEP, bodies_of, edits_between, existing, rows_of, view_of
 from sidecar.store.words import parse_query
 
 T = TypeVar("T")
@@ -29,6 +29,7 @@ class StoreFront(ABC):
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self._told: tuple[int, int] = (0, 0)
+        self.generation = 0
 
     @abstractmethod
     async def open(self) -> None:
@@ -241,3 +242,19 @@ class StoreFront(ABC):
             for listener in list(self._listeners):
                 listener(event)
         return bool(events)
+
+    async def _tell_all_to_read_again(self) -> None:
+        """Tell the listeners that any history may be another one now."""
+        after: tuple[str] | None = None
+        while self._listeners:
+            rows = await self._reading(partial(_page, after))
+            for row in rows:
+                for listener in list(self._listeners):
+                    listener(replaced_event(row))
+            if len(rows) < STEP:
+                return
+            after = (rows[-1].name,)
+
+
+def _page(after: tuple[str] | None, tx: Reader) -> Sequence[HistoryRow]:
+    return tx.histories("", "name", after, STEP)

@@ -5,6 +5,10 @@ Rules:
   hold a transaction across an await.
 - A batch: take the turn, check that the files are still ours, BEGIN IMMEDIATE, each mutation in a SAVEPOINT, one
   COMMIT (one fsync), checkpoint where the log is large, give the turn back, then answer.
+- Where the files were replaced under us, the call that notices is refused, and the file that stands there now is
+  opened for the next one, if it is a store. The log of the old file is moved aside first: SQLite would replay it into
+  the new one.
+- A telling that fails is made up for by the next one; it never turns an answer of a commit into an error.
 - A connection that saw an I/O error or corruption is closed and opened again before it is used; the callers of that
   batch are told that the outcome is unknown and retry with their operation ids.
 """
@@ -16,19 +20,20 @@ import ctypes
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
 
-from sidecar.core.errors import SidecarError, StorageCorrupt
+from sidecar.core.errors import SidecarError, StorageCorrupt, StorageUnavailable
 from sidecar.store import logic
 from sidecar.store.base import Applied, Listener, Mutation
 from sidecar.store.front import StoreFront
 from sidecar.store.sqlite import schema
 from sidecar.store.sqlite.failures import poisons, storage_error
 from sidecar.store.sqlite.feed import Doorbells, poll
-from sidecar.store.sqlite.files import Sentinel, Turn, place_of, prepare
+from sidecar.store.sqlite.files import Sentinel, Turn, is_replaced, place_of, prepare, replaced
 from sidecar.store.sqlite.transaction import SqliteTransaction, SqliteWriting
 from sidecar.store.transaction import Reader, Transaction
 from sidecar.store.writer import Work, Writer
@@ -60,6 +65,8 @@ class SqliteStore(StoreFront):
         self._data_version = 0
         self._poll: asyncio.Task[None] | None = None
         self._empty_log = False
+        self._renewal: asyncio.Task[None] | None = None
+        self._stopped = False
 
     # --- life cycle ---------------------------------------------------------------------------------------------------
 
@@ -84,14 +91,61 @@ class SqliteStore(StoreFront):
                 self._writer: Writer[Mutation | Work, Any] = Writer(self._commit)
 
     async def close(self) -> None:
+        if self._renewal is not None:
+            await asyncio.wait([self._renewal])
+        if not self._stopped:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
         if self.path is not None:
             if self._poll is not None:
                 self._poll.cancel()
+                self._poll = None
             await self._writer.close()
             self._bells.close(asyncio.get_running_loop())
             self._read_connection.close()
             self._turn.close()
         self._writer_connection.close()
+
+    async def _begin_anew(self) -> None:
+        """Open what stands in place of our files now, once for all calls that noticed."""
+        if self._renewal is None:
+            self._renewal = self._loop.create_task(self._renew())
+        if asyncio.current_task() is not self._renewal:
+            await asyncio.shield(self._renewal)
+
+    async def _ready(self) -> None:
+        """Wait for what is being opened anew. Raises StorageUnavailable where it could not be opened."""
+        if self._renewal is not None and asyncio.current_task() is not self._renewal:
+            await asyncio.shield(self._renewal)
+        if self._stopped and asyncio.current_task() is not self._renewal:
+            await self._begin_anew()
+            if self._stopped:
+                raise replaced()
+
+    async def _renew(self) -> None:
+        assert self.path is not None
+        try:
+            # A log that went without its database is no reason to go on: what was acknowledged may be in it alone.
+            if not self._sentinel.is_another_database():
+                return
+            if not await self._loop.run_in_executor(None, _is_store, self.path):
+                return
+            if not self._stopped:
+                with self._turn.take():
+                    self._sentinel.move_old_log_aside()
+                await self._let_go()
+                self._stopped = True
+            await self.open()
+            self._stopped = False
+            self.generation += 1
+            if self._listeners:
+                self._start_feed()
+            await self._tell_all_to_read_again()
+        except (SidecarError, apsw.Error, OSError):
+            return  # the next call notices again
+        finally:
+            self._renewal = None
 
     def _connect(self) -> None:
         assert self.path is not None
@@ -115,7 +169,8 @@ class SqliteStore(StoreFront):
 
     async def _apply(self, mutation: Mutation) -> Applied:
         applied: Applied = await self._submit(mutation)
-        await self._tell()
+        with suppress(SidecarError):
+            await self._tell()
         return applied
 
     async def _writing(self, work: Callable[[Transaction], T]) -> T:
@@ -124,7 +179,14 @@ class SqliteStore(StoreFront):
 
     async def _submit(self, job: Mutation | Work) -> Any:
         if self.path is not None:
-            return await self._writer.submit(job).result()
+            if self._renewal is not None or self._stopped:
+                await self._ready()
+            try:
+                return await self._writer.submit(job).result()
+            except StorageUnavailable as error:
+                if is_replaced(error):
+                    await self._begin_anew()
+                raise
         (result,) = self._batch([job])
         if isinstance(result, BaseException):
             raise result
@@ -209,10 +271,16 @@ class SqliteStore(StoreFront):
     # --- reading ------------------------------------------------------------------------------------------------------
 
     async def _reading(self, work: Callable[[Reader], T]) -> T:
+        if self._renewal is not None or self._stopped:
+            await self._ready()
         with _translated():
             if self.path is None:
                 return work(self._tx)
-            self._sentinel.check()
+            try:
+                self._sentinel.check()
+            except StorageUnavailable:
+                await self._begin_anew()
+                raise
             _check_header(self._read_connection)
             # Short, and never across an await: a reader that stays open pins the write-ahead log.
             self._read_connection.execute("BEGIN")
@@ -225,14 +293,21 @@ class SqliteStore(StoreFront):
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         if not self._listeners:
-            with _translated():
-                connection = self._writer_connection if self.path is None else self._read_connection
-                self._told = SqliteTransaction(connection, self._identity).last_change()
-            if self.path is not None and self._poll is None:
-                loop = self._loop
-                self._bells.listen(loop, lambda: loop.create_task(self._tell()))
-                self._poll = loop.create_task(poll(self._read_connection, self._tell))
+            self._start_feed()
         return super().subscribe(listener)
+
+    def _start_feed(self) -> None:
+        with _translated():
+            connection = self._writer_connection if self.path is None else self._read_connection
+            self._told = SqliteTransaction(connection, self._identity).last_change()
+        if self.path is not None and self._poll is None:
+            loop = self._loop
+            self._bells.listen(loop, lambda: loop.create_task(self._hear()))
+            self._poll = loop.create_task(poll(self._read_connection, self._tell))
+
+    async def _hear(self) -> None:
+        with suppress(SidecarError):  # the poll comes after it
+            await self._tell()
 
 
 def _run(tx: SqliteWriting, job: Mutation | Work) -> Any:
@@ -246,6 +321,19 @@ def _run(tx: SqliteWriting, job: Mutation | Work) -> Any:
         return storage_error(error) if isinstance(error, apsw.Error) else error
     tx.end_job(kept=True)
     return result
+
+
+def _is_store(path: Path) -> bool:
+    """Say whether a sound store is there, which nobody but SQLite may look at; a missing or empty file is none."""
+    if not path.is_file():
+        return False
+    # The log that lies there may still be the old file's, so nothing but the file itself is read.
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
+    probe = apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
+    try:
+        return schema.is_ours(probe)
+    finally:
+        probe.close()
 
 
 def _check_header(connection: apsw.Connection) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import apsw
 
+from sidecar.core.errors import SidecarError
+
 BUSY_SECONDS, IDLE_SECONDS, BUSY_SPAN = 0.025, 1.0, 5.0
 """Poll interval for `BUSY_SPAN` seconds after a commit was seen, and otherwise."""
 
@@ -127,7 +129,8 @@ async def poll(connection: apsw.Connection, changed: Callable[[], Awaitable[bool
     while True:
         now = connection.execute("PRAGMA data_version").get
         if now != seen:
-            seen = now
-            if await changed():
-                busy_until = clock() + BUSY_SPAN
+            with contextlib.suppress(SidecarError):  # not seen yet, so it is tried again
+                if await changed():
+                    busy_until = clock() + BUSY_SPAN
+                seen = now
         await asyncio.sleep(BUSY_SECONDS if clock() < busy_until else IDLE_SECONDS)

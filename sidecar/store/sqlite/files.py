@@ -7,10 +7,11 @@ drops SQLite's POSIX locks). Directory 0700, files 0600. `<store>.lock` is ours 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -24,6 +25,7 @@ except ImportError:  # Windows: SQLite's own locks and busy handler keep writers
 
 ENGINE = "sqlite"
 LOCK_SECONDS = 10.0
+_REPLACED = "replaced"
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "lustre", "gpfs", "afs", "ceph", "glusterfs",
     "fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "fuse.glusterfs", "fuse.ceph", "fuse.davfs", "prl_fs",
     "vboxsf", "drvfs",
@@ -84,7 +86,34 @@ class Sentinel:
     def check(self) -> None:
         """Raise where the database or its log is not the file that was opened."""
         if _identities(self.path) != self.identities:
-            raise StorageUnavailable("the store's files were replaced", ENGINE, detail="replaced")
+            raise replaced()
+
+    def is_another_database(self) -> bool:
+        """Say whether the database itself is not the file that was opened."""
+        return _identities(self.path)[0] != self.identities[0]
+
+    def move_old_log_aside(self) -> None:
+        """Keep the log of a database that was replaced from the one that took its place; call it inside the turn.
+
+        Nothing is lost: what only the log holds stays in it, beside the store.
+        """
+        now = _identities(self.path)
+        if now[0] == self.identities[0] or now[1] is None or now[1] != self.identities[1]:
+            return
+        for name in ("-wal", "-shm"):
+            old = self.path.with_name(self.path.name + name)
+            with suppress(FileNotFoundError):
+                old.rename(old.with_name(f"{old.name}.replaced-{secrets.token_hex(4)}"))
+
+
+def replaced() -> StorageUnavailable:
+    """Return the error of whoever notices that the files are not ours any more."""
+    return StorageUnavailable("the store's files were replaced", ENGINE, detail=_REPLACED)
+
+
+def is_replaced(error: StorageUnavailable) -> bool:
+    """Say whether the sentinel raised it."""
+    return error.data.get("detail") == _REPLACED
 
 
 class Turn:

@@ -96,6 +96,17 @@ def configure(connection: apsw.Connection, *, writer: bool) -> None:
     execute("PRAGMA secure_delete=FAST" if writer else "PRAGMA query_only=1")
 
 
+def is_ours(connection: apsw.Connection) -> bool:
+    """Say whether this is a store that `migrate` would open as it is."""
+    try:
+        facts = [
+            connection.execute(f"PRAGMA {name}").get for name in ("application_id", "user_version", "quick_check(1)")
+        ]
+    except apsw.Error:
+        return False
+    return bool(facts[0] == APPLICATION_ID and 0 < facts[1] <= SCHEMA and facts[2] == "ok")
+
+
 def migrate(connection: apsw.Connection) -> None:
     """Bring the database to the newest schema, or refuse a newer one. Call it inside the turn.
 
