@@ -37,6 +37,17 @@ def test_an_entry_whose_anchor_is_gone_stands_at_the_front() -> None:
     assert overlay.place("h", {"b": 0}) == Placed(front=[injected("i1"), injected("i2")])
 
 
+def test_only_what_was_injected_before_anything_was_stored_stands_alone() -> None:
+    """An entry beside a stored one says that the history is, or was, there."""
+    overlay = Overlay()
+    told = [overlay.stands_alone("h")]
+    overlay.take("h", [injected("i1"), injected("i2")], None)
+    told.append(overlay.stands_alone("h"))
+    overlay.take("h", [injected("i3")], "a")
+    overlay.take("k", [injected("i4"), user("a")], None)
+    assert [*told, overlay.stands_alone("h"), overlay.stands_alone("k")] == [False, True, False, False]
+
+
 def test_a_stored_entry_hides_an_injected_one_with_its_id() -> None:
     """Another process may store any id at any time; nobody is shown two entries with one."""
     overlay = Overlay()

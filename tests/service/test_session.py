@@ -230,6 +230,7 @@ async def test_an_append_of_injected_entries_alone_is_no_change(session: Session
     """It creates nothing, and its condition is still looked at."""
     applied = await session.append(H, [Entry.user("i").injected()])
     assert (applied.changed, applied.head.version, applied.head.len, await session.find(H)) == (False, 0, 0, None)
+    assert texts(await session.snapshot(H)) == ["i"]
     with pytest.raises(VersionMismatch):
         await session.append(H, [Entry.user("i").injected()], Conditions(if_version=3))
     await session.append(H, users("a"))
