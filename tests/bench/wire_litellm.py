@@ -99,11 +99,10 @@ def transformed(litellm: Any, provider: str, model: str, messages: list[dict[str
 
 def main(python: str) -> None:
     """Judge both and print the counts and the rules that litellm's payloads break."""
-    sys.path[:0] = [str(WIRE), str(WIRE / "validators")]
-    import rules
-    from neutral import VENDORS, items_of, options_of
-
+    sys.path.insert(0, str(WIRE.parent.parent))
     from sidecar.wire import project
+    from tests.wire.neutral import VENDORS, items_of, options_of
+    from tests.wire.validators import rules
 
     reports = [json.loads(line) for line in (WIRE / "cases" / "reports.jsonl").read_text().splitlines()]
     jobs = []

@@ -3,7 +3,7 @@
 Run `python tests/bench/wire_project.py [VENDOR...]`; without vendors it takes ten minutes for all of them.
 
 Rules:
-- Ratios only. Each is the median of seven; each of the seven stands between two runs of `json.dumps`, whose mean it is
+- Ratios only. Each is the median of five; each of the five stands between two runs of `json.dumps`, whose mean it is
   divided by, since a shared machine is now quick and now slow. Times are processor time of this process.
 - "cold" starts from entries that are parsed already, as the service keeps them, and from nothing else.
 - "stored" starts from the JSON bodies that a store holds, so it reads the JSON and builds the entries too.
@@ -30,7 +30,7 @@ from sidecar.wire import Cache, project, vendors
 from sidecar.wire.base import Item, Options
 
 ENTRIES = 10_000
-RUNS = 7
+RUNS = 5
 PICTURES = 12
 PICTURE_BYTES = 60_000
 PROSE = "what was said and done before "
@@ -99,11 +99,15 @@ def items_of(entries: Iterator[Entry]) -> list[Item]:
 
 def ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
     """Return how many times longer than `floor` `work` takes."""
-    return statistics.median(_took(work) / ((_took(floor) + _took(floor)) / 2) for _ in range(RUNS))
+    found = []
+    for _ in range(RUNS):
+        gc.collect()
+        before, took, behind = _took(floor), _took(work), _took(floor)
+        found.append(took * 2 / (before + behind))
+    return statistics.median(found)
 
 
 def _took(work: Callable[[], object]) -> float:
-    gc.collect()
     start = time.process_time()
     work()
     return time.process_time() - start

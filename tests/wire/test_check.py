@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-import strategies
 from attrs import evolve
 from hypothesis import HealthCheck, Phase, given, settings
-from strategies import VENDORS
 
 from sidecar.core.errors import UnknownVendor
 from sidecar.core.message_json import entry_from_json, entry_to_json
@@ -20,6 +18,8 @@ from sidecar.wire.check import check
 from sidecar.wire.constraints import CONSTRAINTS
 from sidecar.wire.registry import vendor_ids
 from sidecar.wire.rules import RULES
+from tests.wire import strategies
+from tests.wire.strategies import VENDORS
 
 Turn = dict[str, Any]
 # No shrinking: the histories are small already, and shrinking all parts of an entry takes minutes.

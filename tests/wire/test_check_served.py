@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neutral import items_of
-from strategies import VENDORS
 
 from sidecar.client import Sidecar
 from sidecar.core.message_json import entry_to_json
+from tests.wire.neutral import items_of
+from tests.wire.strategies import VENDORS
 
 LINES = (Path(__file__).parent / "cases" / "reports.jsonl").read_text().splitlines()
 REPORTS = [json.loads(line) for line in LINES]

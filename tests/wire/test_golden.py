@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from attrs import asdict
-from neutral import items_of, options_of
 
 from sidecar.wire import project
 from sidecar.wire.registry import vendor_ids
+from tests.wire.neutral import items_of, options_of
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "cases").glob("*.json"))

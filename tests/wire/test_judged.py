@@ -1,74 +1,33 @@
 """Every projection before the judges: our case files, the public reports and hostile histories, for every vendor.
 
 The rule judge reads the vendors' rules, the shape judge the vendors' own SDK types; neither knows the projector.
-What is known of the model is told to both sides in the same words, `FACTS`.
+What is known of the model is told to both sides in the same words (`tests/wire/judges.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import strategies
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from neutral import VENDORS as NAMES
-from neutral import items_of, options_of
-from strategies import VENDORS
 
 from sidecar.wire import project
 from sidecar.wire.base import Item, Options
 from sidecar.wire.check import check
-
-sys.path.insert(0, str(Path(__file__).parent / "validators"))
-
-import rules
-import shapes
+from tests.wire import strategies
+from tests.wire.judges import FACTS, HOSTILE, MODELS, found
+from tests.wire.neutral import VENDORS as NAMES
+from tests.wire.neutral import items_of, options_of
+from tests.wire.strategies import VENDORS
+from tests.wire.validators import rules, shapes
 
 CASES = Path(__file__).parent / "cases"
 REPORTS = [json.loads(line) for line in (CASES / "reports.jsonl").read_text().splitlines()]
 FILES = sorted(CASES.glob("*.json"))
-
-HOSTILE = settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),
-)
-
-MODELS: dict[str, tuple[str, ...]] = {
-    "anthropic-messages": ("claude-sonnet-4", "claude-sonnet-4-5", "claude-opus-5-5"),
-    "bedrock-converse": ("anthropic.claude-sonnet-4-20250514-v1:0", "amazon.nova-pro-v1:0"),
-    "gemini": ("gemini-2.5-pro", "gemini-3-pro"),
-    "deepseek": ("deepseek-v4",),
-    "kimi": ("kimi-k2.5",),
-    "mistral": ("mistral-large-latest", "magistral-medium-latest"),
-    "openrouter": ("google/gemini-3-pro", "anthropic/claude-sonnet-4.5"),
-    "openai-chat": ("gpt-4o", "gpt-5"),
-    "glm": ("glm-4.7",),
-    "groq": ("openai/gpt-oss-120b",),
-}
-
-FACTS: dict[str, dict[str, Any]] = {
-    "claude-sonnet-4": {"prefill": True, "systemInTurns": False},
-    "claude-sonnet-4-5": {"prefill": True, "systemInTurns": False},
-    "claude-opus-5-5": {"prefill": False, "systemInTurns": True},
-}
-"""What the vendors' pages say of a model, for the judge."""
-
-
-def found(vendor: str, body: dict[str, Any], facts: dict[str, Any]) -> list[str]:
-    """Return what both judges have against a payload; the SDK's part is left out where it is not installed."""
-    problems = [f"{one.rule} {one.path}: {one.problem}" for one in rules.judge(vendor, body, **facts)]
-    if shapes.covered(vendor):
-        with contextlib.suppress(shapes.Missing):
-            problems += shapes.problems(vendor, body)
-    return problems
 
 
 def test_the_official_types_are_installed() -> None:

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from flat import flat, messages_of, system_of
-from strategies import VENDORS
 
 from sidecar.core.errors import Unprojectable
 from sidecar.core.messages import (
@@ -27,6 +25,8 @@ from sidecar.core.messages import (
 )
 from sidecar.wire import project
 from sidecar.wire.base import Item, Options, Projected
+from tests.wire.flat import flat, messages_of, system_of
+from tests.wire.strategies import VENDORS
 
 USER = Entry.user("q")
 CALL = ToolCall(id="call_1", name="f", arguments="{}")

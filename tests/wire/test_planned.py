@@ -7,12 +7,9 @@ from random import Random
 from typing import Any
 
 import pytest
-import strategies
 from attrs import evolve
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import VENDORS
-from test_judged import FACTS, HOSTILE, MODELS, found
 
 from sidecar.core.elision import ElisionRules
 from sidecar.core.estimators import counter
@@ -22,6 +19,9 @@ from sidecar.service import HistoryService, Question, open_store
 from sidecar.wire import project
 from sidecar.wire.base import Item, Options
 from tests.core.plan_properties import make_case
+from tests.wire import strategies
+from tests.wire.judges import FACTS, HOSTILE, MODELS, found
+from tests.wire.strategies import VENDORS
 
 H = "h"
 LATE = "appended while the client summarised"

@@ -8,12 +8,12 @@ import json
 from attrs import evolve
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from strategies import VENDORS, items
 
 from sidecar.core.messages import Entry, ToolCall
 from sidecar.wire import Cache, project
 from sidecar.wire.base import Item, Options
 from sidecar.wire.passes import chat
+from tests.wire.strategies import VENDORS, items
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

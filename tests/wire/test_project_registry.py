@@ -8,14 +8,14 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
-from neutral import items_of
-from strategies import VENDORS
 
 from sidecar.core.errors import InvalidParams, UnknownVendor
 from sidecar.wire import get_vendor, project, registry, vendors
 from sidecar.wire.base import Options
 from sidecar.wire.document import document, main
 from sidecar.wire.projection import PLACEHOLDERS
+from tests.wire.neutral import items_of
+from tests.wire.strategies import VENDORS
 
 ROOT = Path(__file__).parents[2]
 IDS = tuple(VENDORS)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flat import Step, assert_json, assert_paired, flat, messages_of, system_of, text_of
-from neutral import VENDORS, items_of, options_of
 
 from sidecar.wire import project
 from sidecar.wire.base import Projected
 from sidecar.wire.registry import vendor_ids
+from tests.wire.flat import Step, assert_json, assert_paired, flat, messages_of, system_of, text_of
+from tests.wire.neutral import VENDORS, items_of, options_of
 
 REPORTS = [json.loads(line) for line in (Path(__file__).parent / "cases" / "reports.jsonl").read_text().splitlines()]
 

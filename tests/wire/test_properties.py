@@ -6,16 +6,16 @@ import json
 import re
 
 from attrs import evolve
-from flat import assert_json, assert_paired, flat, messages_of, system_of, text_of
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from strategies import VENDORS, histories, items, items_of
 
 from sidecar.core.errors import Unprojectable
 from sidecar.core.messages import Assistant, Entry, File, Note, Summary, System, Text, Tool, User
 from sidecar.core.turns import pair
 from sidecar.wire import project, stable_messages
 from sidecar.wire.base import Item, Options
+from tests.wire.flat import assert_json, assert_paired, flat, messages_of, system_of, text_of
+from tests.wire.strategies import VENDORS, histories, items, items_of
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SURROGATE = re.compile("[\ud800-\udfff]")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import VENDORS
 
-sys.path.insert(0, str(Path(__file__).parent / "validators"))
-
-import rules
-import shapes
+from tests.wire.strategies import VENDORS
+from tests.wire.validators import rules, shapes
 
 Body = dict[str, Any]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, get_args
 
-from rules import base64_text
+from tests.wire.validators.rules import base64_text
 
 Json = Any
 
