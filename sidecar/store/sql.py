@@ -35,6 +35,9 @@ CHANGE_OF_HISTORY = ", ".join(f"change.{name}" for name in _CHANGE.split(", "))
 SHIFT = 32
 """Bits of the sequence number inside an entry key: `hid << 32 | seq`, so that one history is one range scan."""
 
+WRITER_BITS = 31
+"""Size of the number by which a process knows its own changes: every change carries it, and 62 bits took 8 bytes."""
+
 KEPT_LAYOUTS = 256
 """How many layouts a writer keeps in memory."""
 

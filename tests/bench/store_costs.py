@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -20,6 +21,8 @@ from pathlib import Path
 
 from attrs import evolve
 
+from sidecar.core.jsontext import dumpb
+from sidecar.core.message_json import entry_to_json
 from sidecar.core.messages import Entry
 from sidecar.store import open_store
 from sidecar.store.base import Append, Applied, Fork, Mutation, Operation, Revert, SplicePrefix, Store, Truncate
@@ -29,10 +32,10 @@ TEXT = " ".join(WORDS[i % len(WORDS)] for i in range(180))[:870]
 _made = 0
 
 
-def entry() -> Entry:
+def entry(text: str = TEXT) -> Entry:
     global _made
     _made += 1
-    return evolve(Entry.user(f"{_made} {TEXT}"), id=f"01890000-0000-7000-8000-{_made:012d}", ts=1_700_000_000_000)
+    return evolve(Entry.user(f"{_made:06} {text}"), id=f"01890000-0000-7000-8000-{_made:012d}", ts=1_700_000_000_000)
 
 
 async def do(store: Store, operation: Operation, history: str = "h") -> Applied:
@@ -109,19 +112,30 @@ async def measured(folder: Path) -> dict[str, float]:
 cuts = iter(range(1000))
 
 
-async def file_ratio(folder: Path) -> float:
-    path = folder / "size.db"
+async def file_ratio(folder: Path, size: int | None) -> float:
+    """The database beside bodies of `size` bytes, appended one by one; what stays in the log is not counted.
+
+    `None` is a mix as of an agent's history: half of the bodies below 740 bytes, one in a hundred above 8 KB.
+    """
+    path = folder / f"size{size}.db"
+    draw = random.Random(1)
     store = open_store(str(path))
     await store.open()
-    bodies = 0
-    for _ in range(100):
-        await asyncio.gather(*(do(store, Append((entry(),))) for _ in range(50)))
-    bodies = sum(map(len, (await store.bodies("h")).bodies))
+    frame = len(dumpb(entry_to_json(entry(""))))
+    now = 1_700_000_000_000
+    for number in range(100):
+        sizes = [size or frame + int(draw.lognormvariate(6.4, 1.1)) for _ in range(50)]
+        texts = [(TEXT * (each // len(TEXT) + 1))[: each - frame] for each in sizes]
+        batch = [Mutation(history="h", operation=Append((entry(text),)), at=now + number) for text in texts]
+        await asyncio.gather(*map(store.apply, batch))
+    bodies = (await store.bodies("h")).bodies
+    assert size is None or {len(body) for body in bodies} == {size}
+    weight = sum(map(len, bodies))
     await store.prune(None, keep_versions=None, before=None, dry_run=False)
     store._empty_log = True  # type: ignore[attr-defined]  # into the database, to be weighed there
     await do(store, Append((entry(),)))
     await store.close()
-    return path.stat().st_size / bodies
+    return path.stat().st_size / weight
 
 
 async def one_by_one(place: str, count: int) -> None:
@@ -157,7 +171,8 @@ def main() -> None:
         folder = Path(name)
         folder.chmod(0o700)
         found = asyncio.run(measured(folder))
-        found["file / bodies of 1 KB"] = asyncio.run(file_ratio(folder))
+        for size in (256, 512, 1024, 2048, 4096, 16384, None):
+            found[f"file / bodies of {size or 'mixed'} bytes"] = asyncio.run(file_ratio(folder, size))
         counted = syncs(folder)
         if counted is not None:
             found["syncs per append"] = counted

@@ -32,6 +32,7 @@ from sidecar.store.front import StoreFront
 from sidecar.store.postgres.appending import Appender, names_of
 from sidecar.store.postgres.schema import migrate
 from sidecar.store.postgres.transaction import PostgresTransaction, PostgresWriting
+from sidecar.store.sql import WRITER_BITS
 from sidecar.store.transaction import Reader, Transaction
 from sidecar.store.writer import Work, Writer
 
@@ -55,7 +56,7 @@ class PostgresStore(StoreFront):
     def __init__(self, dsn: str) -> None:
         super().__init__()
         self._dsn = dsn
-        self._identity = secrets.randbits(62)
+        self._identity = secrets.randbits(WRITER_BITS)
         self._appender = Appender(self._identity)
         self._stopping = threading.Event()
         self._listener: threading.Thread | None = None

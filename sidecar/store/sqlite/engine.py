@@ -30,6 +30,7 @@ from sidecar.core.errors import SidecarError, StorageCorrupt, StorageUnavailable
 from sidecar.store import logic
 from sidecar.store.base import Applied, Listener, Mutation
 from sidecar.store.front import StoreFront
+from sidecar.store.sql import WRITER_BITS
 from sidecar.store.sqlite import schema
 from sidecar.store.sqlite.failures import poisons, storage_error
 from sidecar.store.sqlite.feed import Doorbells, poll
@@ -61,7 +62,7 @@ class SqliteStore(StoreFront):
         self.engine = "memory" if self.path is None else "sqlite"
         self.shared = self.path is not None
         super().__init__()
-        self._identity = secrets.randbits(62)
+        self._identity = secrets.randbits(WRITER_BITS)
         self._data_version = 0
         self._poll: asyncio.Task[None] | None = None
         self._empty_log = False
