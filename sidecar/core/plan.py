@@ -167,11 +167,20 @@ def thresholds(
     return upper, lower, int(share * (window if window is not None else upper))
 
 
-def plan_splice(entries: Sequence[Entry], costs: Costs, request: Request) -> Plan:
-    """Plan a compaction of a list of entries, in O(n)."""
-    before = costs.overhead + sum(costs.counts)
+def idle_plan(costs: Costs, request: Request) -> Plan | None:
+    """Return the plan where it is too early for one, which needs no entries to be looked at; else `None`."""
+    before = _before(costs)
     if before <= request.trigger and not request.force:
         return _nothing("none", "under_trigger", before, costs)
+    return None
+
+
+def plan_splice(entries: Sequence[Entry], costs: Costs, request: Request) -> Plan:
+    """Plan a compaction of a list of entries, in O(n)."""
+    idle = idle_plan(costs, request)
+    if idle is not None:
+        return idle
+    before = _before(costs)
     survey = _survey(entries, costs, request)
     for level in _levels(survey, request):
         if level is None:
@@ -345,6 +354,10 @@ def _why_not(survey: _Survey) -> Reason:
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def _before(costs: Costs) -> int:
+    return costs.overhead + sum(costs.counts)
 
 
 def _nothing(action: Action, reason: Reason, before: int, costs: Costs) -> Plan:

@@ -30,14 +30,14 @@ from sidecar.core.ledger import Estimate
 from sidecar.core.message_json import entry_to_json
 from sidecar.core.messages import ABSENT, Absent, Entry
 from sidecar.core.names import check_name, may_start_a_name
-from sidecar.core.plan import Plan, Request
+from sidecar.core.plan import Plan, Request, idle_plan
 from sidecar.service.digest import digest_of, plain_edit, plain_entry
 from sidecar.service.heavy import compute
 from sidecar.service.lanes import Kind
 from sidecar.service.overlay import Overlay, Placed
 from sidecar.service.parsed import Parsed, Part, Projections
 from sidecar.service.subscriptions import Notification, Sink, Subscriptions
-from sidecar.service.tokens import Question, calibration_after, estimate_of, plan_of
+from sidecar.service.tokens import Question, calibration_after, costs_of, estimate_of, plan_of
 from sidecar.store.base import (
     Append,
     Applied,
@@ -322,18 +322,28 @@ class Session:
     async def plan_splice(
         self, history: str, question: Question, request: Request, *, version: int | None = None
     ) -> tuple[int, Plan, Estimate]:
-        """Plan a compaction of the newest version; changes nothing.
+        """Plan a compaction of the newest version; changes nothing. Reads no entries where it is too early for a plan.
 
         Raises HistoryNotFound, VersionMismatch where the newest version is not `version`.
         """
         async with self._lanes.turn("read", check_name(history)):
-            head = await self._store.head(history)
-            if head is None:
-                raise HistoryNotFound(history)
-            if version is not None and version != head.version:
-                raise VersionMismatch(history, version, head.version)
-            parsed = await self._service.parsed.read(history)
-        plan, found = await compute(len(parsed.rows), plan_of, question, parsed.rows, parsed.entries, head, request)
+            while True:
+                head = await self._store.head(history)
+                if head is None:
+                    raise HistoryNotFound(history)
+                if version is not None and version != head.version:
+                    raise VersionMismatch(history, version, head.version)
+                sums = await self._service.counted.sums(head, question.counter)
+                found = estimate_of(question, sums, head)
+                costs = await compute(head.len, costs_of, found, sums)
+                idle = idle_plan(costs, request)
+                if idle is not None:
+                    return head.version, idle, found
+                parsed = await self._service.parsed.read(history)
+                if parsed.version == head.version:  # else another process has changed it meanwhile
+                    break
+        rows, entries = parsed.rows, parsed.entries
+        plan = await compute(len(rows), plan_of, question, found, costs, rows, entries, request)
         return parsed.version, plan, found
 
     async def prune(

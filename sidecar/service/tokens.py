@@ -8,9 +8,9 @@ entry from stored measures. Elided entries count as their placeholder everywhere
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import pairwise
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sidecar.core.elision import elide_entry
 from sidecar.core.estimators import DEFAULT, Counter
@@ -91,26 +91,27 @@ def calibration_after(
     return recorded(stored, question.key, tokens=tokens, counts=counts, previous=previous)
 
 
+def costs_of(found: Estimate, sums: Sequence[int]) -> Costs:
+    """Return what each entry costs in the tokens that `found` answers with."""
+    scaled = [round(found.ratio * (after - before)) for before, after in pairwise(sums)]
+    # What was recorded is more than the entries cost; the rest stays whatever is dropped.
+    overhead = max(0, (found.tokens or 0) - sum(scaled))
+    return Costs(counts=scaled, overhead=overhead, spread=_spread(found))
+
+
 def plan_of(
-    question: Question, rows: Sequence[Row], entries: Sequence[Entry], head: Head | None, request: Request
-) -> tuple[Plan, Estimate]:
-    """Plan a compaction of the newest version in the tokens that `estimate_of` answers with."""
-    counter = question.counter
-    counts = count_rows(counter, rows, entries)
-    found = estimate_of(question, tuple(accumulate(counts, initial=0)), head)
-    scaled = [round(found.ratio * count) for count in counts]
-    elided = None
+    question: Question, found: Estimate, costs: Costs, rows: Sequence[Row], entries: Sequence[Entry], request: Request
+) -> Plan:
+    """Plan a compaction of the version that these are the entries of."""
     if "elide" in request.allow:
         elided = [
             count
             if row.elided is not None or not isinstance(entry.message, Tool)
-            else min(count, round(found.ratio * counter.count_entry(elide_entry(entry))))
-            for row, entry, count in zip(rows, entries, scaled, strict=True)
+            else min(count, round(found.ratio * question.counter.count_entry(elide_entry(entry))))
+            for row, entry, count in zip(rows, entries, costs.counts, strict=True)
         ]
-    # What was recorded is more than the entries cost; the rest stays whatever is dropped.
-    overhead = max(0, (found.tokens or 0) - sum(scaled))
-    costs = Costs(counts=scaled, elided_counts=elided, overhead=overhead, spread=_spread(found))
-    return plan_splice(entries, costs, request), found
+        costs = evolve(costs, elided_counts=elided)
+    return plan_splice(entries, costs, request)
 
 
 def _spread(found: Estimate) -> float:

@@ -30,7 +30,7 @@ MUTATIONS = {
     "head not kept": ("plan", "    while head < len(entries) and", "    while False and"),
     "carry not paid for": ("plan", "self.costs.overhead + self.kept[cut]", "self.costs.overhead"),
     "summary not paid for": ("plan", " + self.request.summary_tokens", ""),
-    "overhead forgotten": ("plan", "before = costs.overhead + sum(costs.counts)", "before = sum(costs.counts)"),
+    "overhead forgotten": ("plan", "return costs.overhead + sum(costs.counts)", "return sum(costs.counts)"),
     "trigger ignored": ("plan", "before <= request.trigger and not request.force", "False"),
     "force ignored": ("plan", " and not request.force", ""),
     "savings not asked for": ("plan", "before - after < request.min_savings", "False"),

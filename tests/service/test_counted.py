@@ -11,6 +11,7 @@ from attrs import evolve
 from sidecar.core.estimators import DEFAULT, counter
 from sidecar.core.ledger import Estimate, Recorded, estimate
 from sidecar.core.messages import Entry
+from sidecar.core.plan import Request
 from sidecar.service import HistoryService, Question, Session, open_store, token_estimate
 from sidecar.service.counted import Counted
 from sidecar.store.base import Applied, SetText
@@ -138,3 +139,24 @@ async def test_an_append_counts_only_itself() -> None:
         store.rows = 0
         assert len(await counted.sums(evolve(cut.head), DEFAULT)) == 6
         assert store.rows in (0, 5)
+
+
+async def test_a_plan_that_comes_too_early_reads_nothing() -> None:
+    """A client may ask before every call of a model: under the trigger only what is new is read."""
+    store = Watched(open_store(":memory:"))
+    async with HistoryService(store, now=lambda: 1000) as service:  # type: ignore[arg-type]
+        session = service.session("t")
+        early = Request(trigger=10**9, target=100)
+        reads = []
+        for number in range(4):
+            await session.append(H, [evolve(Entry.user("x " * 300), id=f"e{number}.{place}") for place in range(5)])
+            store.rows = 0
+            version, plan, _ = await session.plan_splice(H, QUESTIONS[0], early)
+            reads.append(store.rows)
+            assert (version, plan.action, plan.reason) == (number + 1, "none", "under_trigger")
+            assert plan.tokens.before == (await session.token_estimate(H, QUESTIONS[0]))[1].tokens
+        assert reads == [5, 5, 5, 5]
+        due = Request(trigger=10, target=2000, keep_turns=0, summary_tokens=10)
+        _, plan, found = await session.plan_splice(H, QUESTIONS[0], due)
+        assert plan.tokens.before == found.tokens
+        assert plan.reason != "under_trigger"
