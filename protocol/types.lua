@@ -876,6 +876,7 @@
 ---@field count? integer How many entries at most.
 ---@field sinceVersion? integer The version the client holds: answer `unchanged` or a `delta` where possible.
 ---@field atVersion? integer Read this version; the newest where left out.
+---@field references? boolean Leave large pictures, files and audio out: such a block has `blob`, their hash, in place of `data`.
 ---@field _meta? table<string, any> Free data; keys carry a prefix, such as `example.com/x`.
 
 --- What a snapshot answers, tagged by `kind`; a client accepts any kind.

@@ -1509,6 +1509,8 @@ export interface SnapshotParams {
   sinceVersion?: number | null;
   /** Read this version; the newest where left out. */
   atVersion?: number | null;
+  /** Leave large pictures, files and audio out: such a block has `blob`, their hash, in place of `data`. */
+  references?: boolean | null;
   /** Free data; keys carry a prefix, such as `example.com/x`. */
   _meta?: Record<string, unknown> | null;
 }

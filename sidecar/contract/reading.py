@@ -25,6 +25,8 @@ class SnapshotParams:
     since_version: Count | None = None
     """The version the client holds: answer `unchanged` or a `delta` where possible."""
     at_version: Count | None = None
+    references: bool = False
+    """Leave large pictures, files and audio out: such a block has `blob`, their hash, in place of `data`."""
     meta: Mapping[str, Any] | None = None
 
 

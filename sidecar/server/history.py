@@ -135,6 +135,7 @@ class HistoryHandlers:
                 count=params.count,
                 since_version=params.since_version,
                 at_version=params.at_version,
+                references=params.references,
             )
         )
 

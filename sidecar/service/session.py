@@ -382,9 +382,11 @@ class Session:
         count: int | None = None,
         since_version: int | None = None,
         at_version: int | None = None,
+        references: bool = False,
     ) -> Window | Delta | Unchanged:
         """Read entries, or what changed since a version; a window or an older version is always read in full.
 
+        `references` leaves large media out as blob references.
         A window is shorter than asked where the reply would grow beyond `Limits.reply_bytes`.
         """
         async with self._lanes.turn("read", check_name(history)):
@@ -392,10 +394,10 @@ class Session:
                 alone = self._overlay.place(history, {}).front
                 return Window(version=0, len=0, start=0, bodies=[_injected_body(entry) for entry in alone])
             if since_version is not None and at_version is None and start is None and count is None:
-                since = await self._since(history, since_version)
+                since = await self._since(history, since_version, references)
                 if since is not None:
                     return since
-            return await self._window(history, start or 0, count, at_version)
+            return await self._window(history, start or 0, count, at_version, references)
 
     async def entries(self, history: str, at_version: int | None = None) -> Parsed:
         """Return a whole version as values, without injected entries."""
@@ -582,7 +584,7 @@ class Session:
             self._overlay.remember(history, conditions.operation_id, digest, applied)
             return applied
 
-    async def _since(self, history: str, version: int) -> Delta | Unchanged | None:
+    async def _since(self, history: str, version: int, references: bool) -> Delta | Unchanged | None:
         """Return what changed, or `None` where only a full read can tell."""
         head = await self._store.head(history)
         if head is None:
@@ -590,13 +592,15 @@ class Session:
         if head.version == version:
             return Unchanged(version=head.version, len=head.len)
         try:
-            delta = await self._store.delta(history, version)
+            delta = await self._store.delta(history, version, references=references)
         except VersionUnavailable:
             return None
         size = sum(len(body) for edit in delta.edits for body in edit.bodies)
         return delta if size <= self._limits.reply_bytes else None
 
-    async def _window(self, history: str, start: int, count: int | None, at_version: int | None) -> Window:
+    async def _window(
+        self, history: str, start: int, count: int | None, at_version: int | None, references: bool
+    ) -> Window:
         if start < 0:
             whole = await self._store.bodies(history, version=at_version, start=0, stop=0)
             at_version, start = whole.version, max(0, whole.len + start)
@@ -610,6 +614,7 @@ class Session:
                 start=start + len(bodies),
                 stop=stop,
                 max_bytes=min(self._limits.chunk_bytes, self._limits.reply_bytes - size),
+                references=references,
             )
             bodies = [*bodies, *found.bodies] if bodies else found.bodies
             size += sum(map(len, found.bodies))

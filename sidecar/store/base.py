@@ -502,7 +502,7 @@ class Store(Protocol):
     async def positions(self, history: str, entry_ids: Sequence[str], version: int | None = None) -> dict[str, int]:
         """Return the index of each entry id that the version holds."""
 
-    async def delta(self, history: str, since: int) -> Delta:
+    async def delta(self, history: str, since: int, *, references: bool = False) -> Delta:
         """Return the edits from version `since` to the newest. Raises VersionUnavailable."""
 
     async def versions(self, history: str, *, cursor: str | None, limit: int) -> Page:

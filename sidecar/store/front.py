@@ -136,12 +136,13 @@ class StoreFront(ABC):
 
         return await self._reading_of(history, work)
 
-    async def delta(self, history: str, since: int) -> Delta:
+    async def delta(self, history: str, since: int, *, references: bool = False) -> Delta:
         """Return the edits from version `since` to the newest."""
 
         def work(tx: Reader) -> Delta:
             row = existing(tx, history)
-            edits = edits_between(tx, view_of(tx, row, since).ranges, view_of(tx, row, None).ranges)
+            old, new = view_of(tx, row, since).ranges, view_of(tx, row, None).ranges
+            edits = edits_between(tx, old, new, references=references)
             return Delta(history=history, from_version=since, version=row.version, len=row.len, edits=edits)
 
         return await self._reading_of(history, work)

@@ -128,7 +128,7 @@ class _Staleness:
         return min([same, *(i + 1 for i in differ)])
 
 
-def edits_between(tx: Reader, old: Layout, new: Layout) -> tuple[StoredEdit, ...]:
+def edits_between(tx: Reader, old: Layout, new: Layout, *, references: bool = False) -> tuple[StoredEdit, ...]:
     """Return the edits that turn one closed layout into another: none or one."""
     edit = difference(old, new)
     if edit is None:
@@ -136,5 +136,5 @@ def edits_between(tx: Reader, old: Layout, new: Layout) -> tuple[StoredEdit, ...
     start, delete_count, ranges = edit
     bodies: list[bytes] = []
     for part in ranges:
-        bodies += tx.bodies(part.log, part.lo, part.lo + part.size)
+        bodies += tx.bodies(part.log, part.lo, part.lo + part.size, references=references)
     return (StoredEdit(start=start, delete_count=delete_count, bodies=tuple(bodies)),)
