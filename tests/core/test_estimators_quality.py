@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -16,7 +15,6 @@ import pytest
 
 from sidecar.core.estimators import counter
 from sidecar.core.exact import count_exactly
-from sidecar.core.features import count_features
 from sidecar.core.ledger import DEFAULT_KEY, Recorded, estimate, recorded
 from sidecar.core.measures import measure
 from sidecar.core.messages import Entry
@@ -76,22 +74,6 @@ def test_the_sample_is_what_the_vocabularies_count() -> None:
             vocabulary = profile(profile_id).exact
             assert vocabulary is not None
             assert count_exactly(vocabulary, row["text"]) == row["tokens"][profile_id]
-
-
-def test_counting_is_fast_enough_to_never_matter() -> None:
-    """Counting classes takes at most as long as 160 times mapping the bytes once."""
-    text = "\n".join(row["text"] for row in SAMPLE if row["text"].isascii()).encode() * 4
-    table = bytes(range(256))
-
-    def best(work: object) -> float:
-        times = []
-        for _ in range(9):
-            started = time.perf_counter()
-            work()  # type: ignore[operator]
-            times.append(time.perf_counter() - started)
-        return min(times)
-
-    assert best(lambda: count_features(text)) < 160 * best(lambda: text.translate(table))
 
 
 @pytest.mark.parametrize("estimator", ["matching", "generic"])
