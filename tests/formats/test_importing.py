@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from sidecar.service.apart import ReaderFailed, ReaderProcess
 from sidecar.service.reading import Piece
 from sidecar.service.transfer import IMPORT_KEY, Importing, ImportOutcome
 from sidecar.store import open_store
+from sidecar.store.sqlite.engine import SqliteStore
 
 DATA = Path(__file__).parent / "data"
 TEA = (DATA / "claude-code/rewound.jsonl").read_bytes()
@@ -229,6 +231,39 @@ def test_a_large_file_is_read_by_a_process_of_its_own(tmp_path: Path, monkeypatc
     monkeypatch.setattr("sidecar.service.transfer.LARGE", 0)
     monkeypatch.setattr(ReaderProcess, "pieces", pieces)
     in_store(test, Limits(entries_per_call=2))
+
+
+def test_a_cancelled_import_stops_behind_the_change_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit that has begun takes effect, and nothing is begun behind it; an import that is done is answered."""
+    words = [f"w{number}" for number in range(6)]
+    commit = SqliteStore._commit
+
+    async def cancelled_in_commit(limit: int) -> tuple[bool, list[str]]:
+        loop = asyncio.get_running_loop()
+        importing: asyncio.Task[Any] | None = None
+
+        def committing(store: SqliteStore, jobs: Any) -> Any:
+            nonlocal importing
+            if importing is not None:
+                cancel, importing = importing.cancel, None
+                asked = threading.Event()
+                loop.call_soon_threadsafe(lambda: (cancel(), asked.set()))
+                assert asked.wait(10)
+            return commit(store, jobs)
+
+        monkeypatch.setattr(SqliteStore, "_commit", committing)
+        service = HistoryService(open_store(str(tmp_path / f"{limit}.db")), limits=Limits(entries_per_call=limit))
+        async with service:
+            session = service.session()
+            importing = task = asyncio.create_task(take(session, talk(*words)))
+            try:
+                await task
+            except asyncio.CancelledError:
+                return False, await texts(session)
+            return True, await texts(session)
+
+    assert asyncio.run(cancelled_in_commit(2)) == (False, words[:2])
+    assert asyncio.run(cancelled_in_commit(10)) == (True, words)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are looked up in /proc")
