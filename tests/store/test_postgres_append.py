@@ -19,6 +19,7 @@ from sidecar.store.base import (
     Append,
     Applied,
     Delete,
+    Elide,
     Fork,
     Mutation,
     Operation,
@@ -76,13 +77,18 @@ SCRIPT: Sequence[Mutation] = (
     on("h", SplicePrefix(drop_count=2, summary=summary("s"))),
     append("a", operation_id="4"),
     append("s"),
+    on("h", Elide(("a",), "manual")),
+    append("v"),
+    append("w", operation_id="8"),
     append("l", operation_id="5"),
     on("h", Append((picture("p"),)), operation_id="6"),
     append("m", operation_id="7"),
     on("h", Rename(to="n")),
+    append("o", history="h"),
     append("o", history="n"),
-    append("o", history="h", if_version=0),
-    append("q", history="h", if_version=1),
+    append("o2", history="h", if_version=0),
+    append("q", history="h"),
+    append("q2", history="h"),
     on("h", Delete()),
     append("r", history="h"),
     append("t", history="h"),
@@ -100,17 +106,21 @@ class _Forgetful(Appender):
 
 async def outcomes(dsn: str, mutations: Sequence[Mutation], *, general: bool) -> list[Applied | str]:
     """Carry out one mutation after the other; `general` never uses the function."""
-    store = PostgresStore(dsn)
+    # Two processes: what the one that appends has in mind goes stale whenever the other one does something.
+    appending, other = PostgresStore(dsn), PostgresStore(dsn)
     if general:
-        store._appender = _Forgetful(1)
-    await store.open()
+        appending._appender = _Forgetful(1)
+    for store in (appending, other):
+        await store.open()
     found: list[Applied | str] = []
     for mutation in mutations:
+        store = appending if isinstance(mutation.operation, Append) else other
         try:
             found.append(await store.apply(mutation))
         except SidecarError as error:
             found.append(f"{error!r} {error.data}")
-    await store.close()
+    for store in (appending, other):
+        await store.close()
     return found
 
 
