@@ -58,7 +58,11 @@ def error_object(error: BaseException, method: str) -> dict[str, Json]:
         return _standard(REQUEST_CANCELLED, "request was cancelled")
     if isinstance(error, JsonRpcException) and error.code != INTERNAL_ERROR:
         data = error.data if isinstance(error.data, dict) else {}
-        return _standard(error.code, error.message, **data)
+        words = error.message.removeprefix("Invalid Params: ")
+        message = words[:1].lower() + words[1:]
+        if error.code == INVALID_PARAMS:
+            return _standard(INVALID_PARAMS, f"invalid params: {message}", errors=[{"path": "", "message": message}])
+        return _standard(error.code, message, **data)
     return _standard(INTERNAL_ERROR, "internal error", incident=log_incident(error, method))
 
 

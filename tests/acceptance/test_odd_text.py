@@ -60,3 +60,11 @@ def test_no_text_is_a_defect(peer: Peer, odd: str) -> None:
         assert answer.get("error", {}).get("code") != -32603, (method, answer)
     shown = peer.call("history/snapshot", {"history": "h"})["entries"]
     assert [entry["id"] for entry in shown if entry["message"]["role"] == "user"][1:] == [odd]
+
+
+def test_a_command_that_is_not_known_is_refused_like_any_bad_param(peer: Peer) -> None:
+    """With the data that the contract names for invalid params, in words that begin small."""
+    error = peer.refuse("workspace/executeCommand", {"command": "nope"})
+    assert (error["code"], error["data"]["kind"], len(error["data"]["errors"])) == (-32602, "invalidParams", 1)
+    assert error["message"] == "invalid params: " + error["data"]["errors"][0]["message"]
+    assert error["message"].islower() and error["data"]["errors"][0]["path"] == ""
