@@ -117,8 +117,12 @@ class Appender:
         known, operation = self._known.get(mutation.history), mutation.operation
         if known is None or not isinstance(operation, Append):
             return None
-        if len({entry.id for entry in operation.entries}) < len(operation.entries):
-            return None
+        if (
+            operation.beside
+            or mutation.taken
+            or len({entry.id for entry in operation.entries}) < len(operation.entries)
+        ):
+            return None  # what is injected beside it takes ids as well
         rows: list[EntryRow] = []
         for entry in operation.entries:  # the database knows what they are counted on from
             before = rows[-1].cumulative if rows else 0
