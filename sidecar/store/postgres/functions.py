@@ -69,7 +69,8 @@ BEGIN
             ',"baseline":{{"tokens":' || old.base_tokens || ',"version":' || old.base_version || ',"len":'
               || old.base_len || ',"estimate":' || old.base_estimate || '}}',
             ',"calibration":' || old.calibration, ',"marks":' || nullif(old.marks, 0),
-            ',"content":[', old.hid, ',', old.layout, ']}},"previous_version":', old.version, ',"entry_ids":', id_lists[i], '}}'), 'UTF8'), times[i]
+            ',"content":[', old.hid, ',', old.layout,
+            ']}},"previous_version":', old.version, ',"entry_ids":', id_lists[i], '}}'), 'UTF8'), times[i]
           FROM free WHERE operation_ids[i] <> ''
       )
       UPDATE history h SET version = old.version + 1, len = old.len + sizes[i], tail = old.tail + sizes[i],
