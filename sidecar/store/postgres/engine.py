@@ -112,8 +112,12 @@ class PostgresStore(StoreFront):
     async def _apply(self, mutation: Mutation) -> Applied:
         applied: Applied = await self._writer.submit(mutation).result()
         self._ring_soon()
-        await self._tell()
+        await self._hear()
         return applied
+
+    async def _hear(self) -> None:
+        with contextlib.suppress(SidecarError):  # the next telling makes up for it; the commit is done
+            await self._tell()
 
     async def _writing(self, work: Callable[[Transaction], T]) -> T:
         result: T = await self._writer.submit(Work(work)).result()
@@ -220,7 +224,7 @@ class PostgresStore(StoreFront):
 
     def _wake(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has closed
-            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._tell()))
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._hear()))
 
     def _ring_soon(self) -> None:
         if self._bell is None:
