@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import select
+import shutil
 import subprocess
+import termios
+import time
 import tomllib
 from typing import Any
 
 import pytest
-from editor_stage import ROOT, Stage, missing, program, run_editor
+from editor_stage import ROOT, Stage, debian13, kill_group, missing, program, run_editor
 
 LSP = ROOT / "editors" / "lsp"
 
@@ -83,4 +90,74 @@ def test_eglot(stage: Stage) -> None:
 """
     run = run_editor([emacs, "--batch", "-f", "package-initialize", "--eval", script], stage)
     assert 'call "c1" of tool "read" has no result' in run.output
+    stage.wait_until_gone(5)
+
+
+def test_helix(stage: Stage) -> None:
+    """Helix, by the configuration as it stands, shows diagnostics, hover and symbols of an exported file."""
+    helix = debian13("hx")
+    with stage.sidecar() as sidecar:
+        text = sidecar.call("history/export", history="work/broken", format="markdown")["text"]
+    file = stage.folder / "broken.history.md"
+    file.write_text(text)
+    config = stage.home / ".config" / "helix"
+    config.mkdir(parents=True)
+    shutil.copy(LSP / "helix" / "languages.toml", config)
+    stage.record()
+    line = 1 + next(at for at, line in enumerate(text.split("\n")) if line.startswith("## 1. assistant"))
+    terminal, inner = pty.openpty()
+    termios.tcsetwinsize(inner, (40, 160))
+    process = subprocess.Popen(
+        [helix, f"{file}:{line}"],
+        env=stage.env(TERM="xterm-256color"),
+        cwd=stage.folder,
+        stdin=inner,
+        stdout=inner,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    os.close(inner)
+    screen = b""
+
+    def until(*texts: str) -> None:
+        nonlocal screen
+        deadline = time.monotonic() + 30
+        while not all(text.encode() in screen for text in texts):
+            assert time.monotonic() < deadline, (texts, screen[-3000:])
+            if select.select([terminal], [], [], 0.1)[0]:
+                screen += os.read(terminal, 1 << 16)
+
+    def drain(seconds: float) -> None:
+        # An editor whose screen nobody reads stops.
+        deadline = time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.05)[0]:
+                with contextlib.suppress(OSError):  # the other end is gone
+                    os.read(terminal, 1 << 16)
+
+    def press(keys: str) -> None:
+        nonlocal screen
+        screen = b""
+        os.write(terminal, keys.encode())
+
+    try:
+        until("has no result")  # the diagnostic of this line, drawn at the top right
+        press(" k")
+        until("How vendors will see it")
+        press("\x1b")
+        drain(0.3)  # else the next key is read as one with Alt
+        press(" s")
+        drain(1)
+        press("\x1b")
+        drain(0.3)
+        press(":q!\r")
+        drain(20)
+    finally:
+        kill_group(process)
+        os.close(terminal)
+    assert process.returncode == 0
+    exchange = stage.exchange()
+    assert "shutdown" in {message.get("method") for message, _ in exchange}
+    [symbols] = [reply for message, reply in exchange if message.get("method") == "textDocument/documentSymbol"]
+    assert [symbol["name"] for symbol in json.loads(symbols)["result"]] == ["0. user", "1. assistant"]
     stage.wait_until_gone(5)
