@@ -31,6 +31,8 @@ class Constraints:
     """One vendor's limits; the comment of each group names its rule."""
 
     vendor: str
+    # X17: kinds of the vendor's own blocks that are calls, results or reasoning; as blocks they have no partner.
+    own_forms: frozenset[str] = frozenset()
     # X3: where two calls with one id are refused.
     unique_ids: Literal["request", "turn"] | None = "turn"
     # X4: the whole id must match; the words go into the sentence.
@@ -93,6 +95,7 @@ _VENDORS: tuple[Constraints, ...] = (
     evolve(
         _CHAT,
         vendor="openai-responses",
+        own_forms=frozenset(("function_call", "function_call_output", "reasoning", "item_reference")),
         unique_ids="request",
         call_id=rf"{_WORD}{{1,64}}",
         call_id_words="1 to 64 letters, digits, _ and -",
@@ -104,6 +107,7 @@ _VENDORS: tuple[Constraints, ...] = (
     ),
     Constraints(
         vendor="anthropic-messages",
+        own_forms=frozenset(("tool_use", "tool_result", "thinking", "redacted_thinking")),
         unique_ids="request",
         call_id=rf"{_WORD}+",
         call_id_words="letters, digits, _ and -",
@@ -124,6 +128,7 @@ _VENDORS: tuple[Constraints, ...] = (
     ),
     Constraints(
         vendor="gemini",
+        own_forms=frozenset(("functionCall", "functionResponse")),
         unique_ids=None,
         call_id=None,
         tool_name=r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
@@ -139,6 +144,7 @@ _VENDORS: tuple[Constraints, ...] = (
     ),
     Constraints(
         vendor="bedrock-converse",
+        own_forms=frozenset(("toolUse", "toolResult", "reasoningContent")),
         call_id=r"[a-zA-Z0-9_.:-]{1,64}",
         call_id_words="1 to 64 letters, digits, _ . : and -",
         blank_text="error",

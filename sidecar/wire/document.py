@@ -187,7 +187,11 @@ def _content(rules: Rules) -> Iterator[tuple[str, str]]:
     yield "Refusals", "a part of their own" if rules.refusals else "text"
     for kind, name in _MEDIA:
         yield name, _media(rules.media.get(kind))
-    yield "Blocks of this vendor", "verbatim; blocks of other vendors are not sent"
+    blocks = "verbatim; blocks of other vendors are not sent"
+    if rules.own_forms:
+        kinds = ", ".join(f"`{kind}`" for kind in sorted(rules.own_forms))
+        blocks += f", nor {kinds}, for which entries have forms of their own"
+    yield "Blocks of this vendor", blocks
     yield "Cache markers", "at most four, at the end" if rules.cache_markers else "none on this wire"
     if rules.repeats is not None:
         yield "The same calls again", f"told as a warning after {rules.repeats} rounds, sent all the same"

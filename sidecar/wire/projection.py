@@ -84,6 +84,9 @@ class Rules:
     """The key is sent, empty, on messages without calls too, while thinking is on."""
     refusals: bool = False
     """Refusals have a form of their own; elsewhere they are sent as text."""
+    own_forms: frozenset[str] = frozenset()
+    """Types of this vendor's blocks (keys, where its blocks have no type) for which entries have a form of their own:
+    calls, results, reasoning. In a vendor block they would stand without their partner, so they are not sent."""
     media: Mapping[MediaKind, MediaRule] = field(factory=dict)
     cache_markers: bool = False
     """The wire has cache markers inside messages."""

@@ -90,6 +90,8 @@ def info(projection: Projection) -> VendorInfo:
                 kind: {"places": sorted(rule.places), "types": sorted(rule.types) if rule.types else None}
                 for kind, rule in value.items()
             }
+        elif isinstance(value, frozenset):
+            value = sorted(value)
         elif attribute.name == "sources":
             value = {rule: list(urls) for rule, urls in value.items()}
         rules[_wire_name(attribute.name)] = value

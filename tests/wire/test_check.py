@@ -60,6 +60,7 @@ def text(value: str, **extra: Any) -> Turn:
 
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "aGk="}
 PDF = {"type": "file", "mimeType": "application/pdf", "data": "aGk="}
+OWN_CALL = {"type": "vendor", "vendor": "gemini", "value": {"functionCall": {"name": "f", "args": {}}}}
 SIGNED = {"text": "t", "signature": "s", "vendor": "anthropic-messages"}
 
 
@@ -278,6 +279,7 @@ CASES: list[tuple[str, str, tuple[Turn, ...], list[tuple[str, str, int]]]] = [
         [("X6", "error", 0), ("X16", "error", 0)],
     ),
     ("an unknown key", "groq", (user(annotations=[]),), [("X17", "warning", 0)]),
+    ("a call as a vendor's block", "gemini", (user([OWN_CALL, text("q")]),), [("X17", "warning", 0)]),
     ("nothing at all", "openai-chat", (), [("X18", "error", 0)]),
     ("only system text", "anthropic-messages", (system("s"),), [("X18", "error", 0)]),
     ("no user", "glm", (system("s"), assistant("x")), [("X18", "error", 1)]),

@@ -252,8 +252,12 @@ def test_what_cannot_be_sent_is_a_loss(block: Any, vendor: str, rule: str) -> No
 
 def test_vendor_blocks_go_home_verbatim() -> None:
     """A vendor's own block is sent as it is, and an incomplete server tool pair is not."""
-    use = VendorBlock("anthropic-messages", {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}})
-    found = VendorBlock("anthropic-messages", {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []})
+    use = VendorBlock(
+        "anthropic-messages", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    )
+    found = VendorBlock(
+        "anthropic-messages", {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    )
     pair = Entry(message=Assistant(content=(use, found, Text("done"))))
     content = messages_of(sent("anthropic-messages", USER, pair, USER).body)[1]["content"]
     assert content == [use.value, found.value, {"type": "text", "text": "done"}]

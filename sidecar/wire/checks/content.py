@@ -172,6 +172,11 @@ def keys(judge: Judge) -> None:
 def unprojectable(judge: Judge) -> None:
     for position, number, block in judge.facts.foreign:
         if isinstance(block, VendorBlock) and family(block.vendor) == family(judge.limits.vendor):
+            value = block.value if isinstance(block.value, dict) else {}
+            kind = value.get("type")
+            if not judge.limits.own_forms.isdisjoint([kind] if isinstance(kind, str) else value):
+                message = f"block {number} is a call, a result or reasoning as a vendor block and has no partner"
+                judge.add("X17", "warning", position, message)
             continue
         judge.add("X22", "warning", position, f"block {number} has no form for {judge.limits.vendor} and is left out")
     most = judge.limits.max_repeats

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape
 
-from sidecar.core.jsontext import dumps
+from sidecar.core.jsontext import Json, dumps
 from sidecar.core.messages import (
     Assistant,
     Audio,
@@ -30,7 +30,10 @@ from sidecar.wire.passes.unicode import is_well_formed, scrub, scrub_json
 from sidecar.wire.projection import Context, Place
 
 ERROR_PREFIX = "ERROR: "
+CACHE_MARKER = "a cache marker of the history is not sent; the request sets its own"
+_BLANK = "a blank text block is not sent, since the vendor refuses it"
 _RESULT = ("result", "error")
+_TEXT_KEYS = frozenset(("type", "text"))
 
 
 def user_blocks(item: Item, context: Context, hoisted: list[Block]) -> list[Block]:
@@ -94,7 +97,7 @@ def legal_blocks(
                 text = _scrubbed(text, item, context)
             if text_rule != "any" and not (text if text_rule == "nonempty" else text.strip()):
                 if text:
-                    report.repair("X6", item, "dropped", "a blank text block is not sent, since the vendor refuses it")
+                    report.repair("X6", item, "dropped", _BLANK)
                 continue
             legal.append(block if text is block.text else Text(text))  # type: ignore[union-attr]
             continue
@@ -116,18 +119,45 @@ def legal_blocks(
             if text.strip():
                 legal.append(Refusal(text) if context.rules.refusals and place == "assistant" else Text(text))
         elif isinstance(block, VendorBlock):
-            if not context.projection.is_origin(block.vendor):
-                report.loss("X17", "warning", item, "a block made for another vendor is not sent", path)
-            elif not isinstance(block.value, dict):
-                report.loss("X17", "warning", item, "a vendor block that is not an object is not sent", path)
-            elif place in _RESULT:
-                report.loss("X8", "warning", item, "a vendor block in a tool result is not sent", path)
-            else:
-                value = scrub_json(block.value)
-                if value is not block.value:
-                    report.repair("X14", item, "rewritten", _UNICODE)
-                legal.append(VendorBlock(block.vendor, value))
+            legal += _own_block(block, item, place, path, context)
     return legal
+
+
+def _own_block(block: VendorBlock, item: Item, place: Place, path: str, context: Context) -> list[Block]:
+    """Return the vendor's own block where it may stand, verbatim but for what is not well-formed, or nothing."""
+    report, value = context.report, block.value
+    problem: str | None = None
+    if not context.projection.is_origin(block.vendor):
+        problem = "a block made for another vendor is not sent"
+    elif not isinstance(value, dict) or not value:
+        problem = "a vendor block that is not an object, or is empty, is not sent"
+    elif place in _RESULT:
+        report.loss("X8", "warning", item, "a vendor block in a tool result is not sent", path)
+        return []
+    elif not context.rules.own_forms.isdisjoint(_kinds(value)):
+        problem = (
+            "a call, a result or reasoning in a vendor block is not sent, since it would stand without its partner"
+        )
+    if problem is not None:
+        report.loss("X17", "warning", item, problem, path)
+        return []
+    if "cachePoint" in value:
+        report.repair("X16", item, "dropped", CACHE_MARKER)
+        return []
+    text = value.get("text")
+    if isinstance(text, str) and value.keys() <= _TEXT_KEYS and context.rules.text != "any" and not text.strip():
+        report.repair("X6", item, "dropped", _BLANK)
+        return []
+    clean = scrub_json(value)
+    if clean is not value:
+        report.repair("X14", item, "rewritten", _UNICODE)
+    return [VendorBlock(block.vendor, clean)]
+
+
+def _kinds(value: dict[str, Json]) -> Iterable[str]:
+    """Return the type of a block, or its keys where it has none."""
+    kind = value.get("type")
+    return (kind,) if isinstance(kind, str) else value.keys()
 
 
 def plain_text(block: Block) -> str | None:

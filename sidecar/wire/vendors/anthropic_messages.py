@@ -12,6 +12,7 @@ Documentation, read 2026-11-30:
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 
 from sidecar.core.jsontext import Json, dumps
@@ -19,6 +20,7 @@ from sidecar.core.messages import Block, File, Image, JsonBlock, Reasoning, Refu
 from sidecar.wire.base import Item
 from sidecar.wire.passes.arguments import arguments_object
 from sidecar.wire.passes.blocks import BlockShaper
+from sidecar.wire.passes.content import CACHE_MARKER
 from sidecar.wire.passes.shaper import Call, marker_places
 from sidecar.wire.projection import IMAGE_TYPES, Capabilities, Context, MediaRule, Projection, Rules
 
@@ -33,6 +35,7 @@ RULES = Rules(
     arguments="object",
     errors="flag",
     reasoning="signed",
+    own_forms=frozenset(("tool_use", "tool_result", "thinking", "redacted_thinking")),
     media={
         "image": MediaRule(places=frozenset(("user", "result")), types=IMAGE_TYPES),
         "file": MediaRule(places=frozenset(("user", "result")), types=frozenset(("application/pdf", "text/plain"))),
@@ -45,7 +48,7 @@ RULES = Rules(
         ),
         "X2": ("https://github.com/datakurre/graph-agent/issues/85",),
         "X3": ("https://github.com/HKUDS/nanobot/pull/4444", "https://github.com/vectorize-io/hindsight/pull/4250"),
-        "X4": ("https://github.com/maximhq/bifrost/issues/5097",),
+        "X4": ("https://github.com/maximhq/bifrost/issues/5097", "https://github.com/Wei-Shaw/sub2api/issues/1308"),
         "X6": (
             "https://github.com/anthropics/anthropic-sdk-python/issues/461",
             "https://github.com/anthropics/claude-code/issues/23440",
@@ -143,12 +146,10 @@ class AnthropicShaper(BlockShaper):
             part = {"type": "document", "source": self.document(item, block)}
             return {**part, "title": block.name} if block.name and block.name.strip() else part
         assert isinstance(block, VendorBlock)
-        if "cache_control" not in block.value:
-            return block.value
-        self.report.repair(
-            "X16", item, "dropped", "a cache marker of the history is not sent; the request sets its own"
-        )
-        return {key: value for key, value in block.value.items() if key != "cache_control"}
+        unmarked = _unmarked(block.value)
+        if unmarked != block.value:
+            self.report.repair("X16", item, "dropped", CACHE_MARKER)
+        return unmarked
 
     def assistant_parts(self, item: Item, blocks: list[Block]) -> list[Json]:
         """Return the blocks of an assistant message; server tools keep only whole pairs."""
@@ -246,12 +247,14 @@ class AnthropicShaper(BlockShaper):
 
     def _paired(self, item: Item, parts: list[Json]) -> list[Json]:
         """Return the parts without halves of server tool pairs, which must stand whole in one message."""
-        asked = {part.get("id") for part in parts if part.get("type") in _SERVER_CALLS}
+        asked = {part.get("id") for part in parts if part.get("type") in _SERVER_CALLS and _is_server_call(part)}
         answered = {part.get("tool_use_id") for part in parts if "tool_use_id" in part}
         kept = []
         for part in parts:
             kind = part.get("type")
-            if kind in _SERVER_CALLS and part.get("id") not in answered:
+            if kind in _SERVER_CALLS and part.get("id") not in asked:
+                self.report.loss("X4", "warning", item, "a server tool call with a foreign id or no input is not sent")
+            elif kind in _SERVER_CALLS and part.get("id") not in answered:
                 self.report.loss("X1", "warning", item, "a server tool call without its result is not sent")
             elif "tool_use_id" in part and part["tool_use_id"] not in asked:
                 self.report.loss("X2", "warning", item, "a server tool result without its call is not sent")
@@ -261,6 +264,24 @@ class AnthropicShaper(BlockShaper):
 
 
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+_SERVER_ID = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
+_MCP_ID = re.compile(r"[a-zA-Z0-9_-]+")
+
+
+def _is_server_call(part: Json) -> bool:
+    """Say whether the vendor takes the id and the input, which both come back from it only as it made them."""
+    call_id = part.get("id")
+    form = _SERVER_ID if part["type"] == "server_tool_use" else _MCP_ID
+    return isinstance(call_id, str) and form.fullmatch(call_id) is not None and isinstance(part.get("input"), dict)
+
+
+def _unmarked(value: Json) -> Json:
+    """Return a block without cache markers, wherever in its content they are; what a tool was asked stays as it is."""
+    if isinstance(value, list):
+        return [_unmarked(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: part if key == "input" else _unmarked(part) for key, part in value.items() if key != "cache_control"}
 
 
 def _marked(text: str) -> str:

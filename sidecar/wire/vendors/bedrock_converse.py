@@ -50,6 +50,7 @@ RULES = Rules(
     arguments="object",
     errors="flag",
     reasoning="signed",
+    own_forms=frozenset(("toolUse", "toolResult", "reasoningContent")),
     media={
         "image": MediaRule(places=_PLACES, types=IMAGE_TYPES, urls=False),
         "file": MediaRule(places=_PLACES, types=frozenset(FORMATS), urls=False),

@@ -44,6 +44,7 @@ RULES = Rules(
     arguments="object",
     errors="flag",
     reasoning="thought",
+    own_forms=frozenset(("functionCall", "functionResponse")),
     media={
         "image": MediaRule(
             places=_PLACES,

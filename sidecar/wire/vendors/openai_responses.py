@@ -33,6 +33,7 @@ RULES = Rules(
     calls_only="absent",
     errors="prefix",
     reasoning="encrypted",
+    own_forms=frozenset(("function_call", "function_call_output", "reasoning", "item_reference")),
     media={
         "image": MediaRule(places=_PLACES, types=IMAGE_TYPES),
         "file": MediaRule(places=_PLACES, types=frozenset(("application/pdf",))),

@@ -357,7 +357,8 @@ def responses(judged: Judge, body: Mapping[str, Json]) -> None:
             judged.need(bool(item.get("encrypted_content")) or stored, "X13", path, "reasoning cannot be resolved")
             following = items[index + 1] if index + 1 < len(items) else {}
             spoken = following.get("type", "message") == "message" and following.get("role") == "assistant"
-            goes_on = following.get("type") in ("function_call", "custom_tool_call", "reasoning") or spoken
+            # The vendor's own tools (`web_search_call`, `custom_tool_call`, ...) are items of a response as well.
+            goes_on = spoken or following.get("type", "").endswith(("_call", "reasoning"))
             judged.need(goes_on, "X13", path, "reasoning without its following item")
     judged.need(calls <= answered, "X1", "/input", "call without an output")
 

@@ -250,7 +250,9 @@ def _mistral(body: Mapping[str, Json]) -> Iterator[str]:
         yield str(error)[:400]
         return
     # Not V3, the oldest tokenizer: it refuses text beside calls, which no hosted model still does.
-    for name in ("V5", "V11", "V13"):
+    # No model whose tokenizer is V5 thinks; its validator knows no thinking.
+    thinks = any(part.get("type") == "thinking" for message in body["messages"] for part in _parts(message))
+    for name in ("V11", "V13") if thinks else ("V5", "V11", "V13"):
         judge = getattr(validator, f"MistralRequestValidator{name}")(validator.ValidationMode.serving)
         try:
             request = common.ChatCompletionRequest.model_validate_json(json.dumps({"model": "m", **_common(body)}))
@@ -260,13 +262,20 @@ def _mistral(body: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _common(body: Mapping[str, Json]) -> dict[str, Json]:
-    """Write an image address as mistral-common wants it: an object, where the API also takes a string."""
+    """Write what mistral-common takes in another form than the API: an image address as an object, thinking as text."""
     out = json.loads(json.dumps(body))
     for message in out["messages"]:
-        for part in message["content"] if isinstance(message.get("content"), list) else ():
+        for part in _parts(message):
             if part.get("type") == "image_url" and isinstance(part["image_url"], str):
                 part["image_url"] = {"url": part["image_url"]}
+            if part.get("type") == "thinking":
+                part["thinking"] = "".join(chunk["text"] for chunk in part["thinking"])
     return dict(out)
+
+
+def _parts(message: Mapping[str, Json]) -> list[dict[str, Json]]:
+    content = message.get("content")
+    return content if isinstance(content, list) else []
 
 
 # --- Ollama, Cohere, OpenRouter ---------------------------------------------------------------------------------------
